@@ -1,0 +1,107 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/gate"
+	"refit.dev/refit/internal/version"
+)
+
+// advance finds the state of an upgrade that is under way, and what to do in it.
+func (d *Decision) advance(j *journey) outcome {
+	d.Status.Hop = j.hop()
+	if o := d.mishap(j); o.reason != "" {
+		d.hold(j, o.waiting)
+		return o
+	}
+	if j.at == len(j.hops) {
+		return d.end(j)
+	}
+	if j.Upgrade.Spec.Paused {
+		j.idle = true
+		d.hold(j, "the upgrade is paused")
+		o := d.phase(j)
+		o.reason, o.waiting = ReasonPaused, "paused: nothing new is started"
+		if f := j.flying(); len(f) > 0 {
+			o.waiting += ", and " + are(f) + " in flight"
+		}
+		return o
+	}
+	if why := j.lost(); why != "" {
+		j.idle = true
+		d.hold(j, why)
+		o := d.phase(j)
+		o.reason, o.waiting = ReasonWaiting, why
+		return o
+	}
+	d.Actions = append(d.Actions, j.workers.drop()...)
+	d.Actions = append(d.Actions, j.workers.stage(j.fetching(), int(j.plan.StagingParallelism))...)
+	o := d.phase(j)
+	if lost := j.misdirected(); lost != "" {
+		o.waiting = strings.TrimPrefix(o.waiting+"; "+lost, "; ")
+	}
+	return o
+}
+
+// fetching counts the nodes that are being staged, and the control planes that are still to be: everybody waits for those, so
+// workers leave them room.
+func (j *journey) fetching() int {
+	n := fetching(j.Cluster, v1alpha1.NodeTypeControlPlane) + fetching(j.Cluster, v1alpha1.NodeTypeWorker)
+	for i := range j.masters.nodes {
+		if s := &j.masters.nodes[i]; s.state == NodeWaiting && !s.again && s.node.Ready {
+			n++
+		}
+	}
+	return n
+}
+
+// phase is the part of the state machine between start and end.
+func (d *Decision) phase(j *journey) outcome {
+	networkingFirst := j.plan.Networking == v1alpha1.NetworkingFirst
+	networked := j.networked(d.Status.NetworkedVersion)
+	done := len(j.masters.in(NodeDone))
+	switch {
+	case networkingFirst && !networked && done == 0 && len(j.masters.in(NodeInFlight)) == 0:
+		return d.network(j, j.rest())
+	case done == 0:
+		return d.first(j)
+	case !networked:
+		return d.network(j, v1alpha1.StateUpgradedFirstMaster)
+	case !j.mastersDone():
+		return d.second(j)
+	}
+	return d.kubelets(j)
+}
+
+// do takes actions, unless nothing new may be begun.
+func (d *Decision) do(j *journey, actions ...Action) {
+	if !j.idle {
+		d.Actions = append(d.Actions, actions...)
+	}
+}
+
+// end is reached when every node has been brought to the last hop, by what the claims say; the nodes must say so too.
+func (d *Decision) end(j *journey) outcome {
+	state := cmp.Or(d.Status.State, v1alpha1.StateUpgradeStarted)
+	if len(j.workers.nodes) > 0 {
+		state = v1alpha1.StateUpgradingKubelets
+	}
+	for i := range j.Cluster.Nodes {
+		if n := &j.Cluster.Nodes[i]; !version.Runs(n, j.hop()) {
+			return outcome{state: state, waiting: fmt.Sprintf("%s was upgraded, but is still seen at %s", n.Name, cmp.Or(version.OfNode(n), "an unknown version"))}
+		}
+	}
+	d.Gates = gate.Evaluate(gate.AfterEnd, j.gateInput(0))
+	if why := gate.Summary(d.Gates); why != "" {
+		return outcome{state: state, reason: ReasonGatesClosed, waiting: why}
+	}
+	return outcome{state: v1alpha1.StateUpgradeComplete, reason: ReasonComplete}
+}
+
+func (j *journey) gateInput(most int) gate.Input {
+	return gate.Input{Cluster: j.Cluster, Upgrade: j.Upgrade.Name, Target: j.hops[len(j.hops)-1], Hop: j.hop(), Hops: j.hops,
+		MaxUnavailable: most, Excluded: j.Upgrade.Spec.ExcludedGates}
+}

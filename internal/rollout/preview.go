@@ -1,0 +1,163 @@
+package rollout
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/gate"
+	"refit.dev/refit/internal/snapshot"
+	"refit.dev/refit/internal/version"
+)
+
+// Durations are how long things take, for an estimate. Zero means the default.
+type Durations struct {
+	// ControlPlane is one control plane, from its turn to the next one's. Default 90 s.
+	ControlPlane time.Duration
+	// Worker is one worker, drained. Default 30 s.
+	Worker time.Duration
+	// Staging is fetching programs and images to one node, in service. Default 20 s.
+	Staging time.Duration
+	// Networking is the networking step of one version. Default 30 s.
+	Networking time.Duration
+}
+
+func (d Durations) withDefaults() Durations {
+	def := func(given *time.Duration, seconds int) {
+		if *given <= 0 {
+			*given = time.Duration(seconds) * time.Second
+		}
+	}
+	def(&d.ControlPlane, 90)
+	def(&d.Worker, 30)
+	def(&d.Staging, 20)
+	def(&d.Networking, 30)
+	return d
+}
+
+// PreviewRequest is an upgrade that might be asked for.
+type PreviewRequest struct {
+	// To is the version to bring every node to.
+	To string
+	// Plan names a RolloutPlan, empty for the default.
+	Plan string
+	// Excluded are gates, by name, that shall not hold the upgrade up.
+	Excluded []string
+	// Durations for the estimate.
+	Durations Durations
+}
+
+// StepKind says what a step of a preview is about.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepControlPlane StepKind = "control-plane"
+	StepNetworking   StepKind = "networking"
+	StepWorkers      StepKind = "workers"
+)
+
+// PlanStep is one control plane, one networking step, or one wave of workers.
+type PlanStep struct {
+	Kind StepKind `json:"kind"`
+	// Version that it brings.
+	Version string `json:"version"`
+	// Nodes in it, in order.
+	Nodes []string `json:"nodes,omitempty"`
+	// First says that the control plane runs `kubeadm upgrade apply`.
+	First bool `json:"first,omitempty"`
+	// Drained are those of the nodes that are drained.
+	Drained []string `json:"drained,omitempty"`
+	// Note says why nodes are drained, or are not.
+	Note string `json:"note,omitempty"`
+	// After is how long after the start it begins, Takes how long it lasts.
+	After time.Duration `json:"after"`
+	Takes time.Duration `json:"takes"`
+}
+
+// PlanReport is what an upgrade would do, found out before anything runs, by the same functions that decide when it does.
+type PlanReport struct {
+	From string   `json:"from"`
+	To   string   `json:"to"`
+	Hops []string `json:"hops,omitempty"`
+	// Refused says why there is no such upgrade at all: unknown version, no way, downgrade not allowed, nothing to do, another
+	// upgrade under way. Empty where there is one.
+	Refused string `json:"refused,omitempty"`
+	// Err is what Refused says, for errors.As; nil where it is not an error of package version.
+	Err error `json:"-"`
+	// Gates are the verdicts before the start.
+	Gates []gate.Verdict `json:"gates,omitempty"`
+	// Blocked are the closed gates in words: the upgrade would wait for them, and starts nothing before.
+	Blocked []string `json:"blocked,omitempty"`
+	// MaxUnavailable workers are out of service at once, at most.
+	MaxUnavailable int `json:"maxUnavailable"`
+	// Steps in their order.
+	Steps []PlanStep `json:"steps,omitempty"`
+	// Left are the nodes that would be left as they are now, each with the reason.
+	Left []NodeNote `json:"left,omitempty"`
+	// Nodes is where every node stands now.
+	Nodes []NodeNote `json:"nodes,omitempty"`
+	// Estimate of the whole, as far as the steps go.
+	Estimate time.Duration `json:"estimate"`
+}
+
+// Open says whether the upgrade could begin now.
+func (r *PlanReport) Open() bool { return r.Refused == "" && len(r.Blocked) == 0 }
+
+// Preview plays an upgrade forward over imagined observations in which nothing fails. It changes nothing, and the cluster it
+// is given neither.
+func Preview(c *snapshot.Cluster, req PreviewRequest) PlanReport {
+	r := PlanReport{From: version.Lowest(c), To: req.To}
+	plan, err := PlanOf(c, req.Plan)
+	if err != nil {
+		r.Refused = err.Error()
+		return r
+	}
+	r.MaxUnavailable = limit(plan.MaxUnavailable, countWorkers(c))
+	hops, err := version.ForCluster(c, req.To)
+	if err != nil {
+		r.Refused, r.Err = err.Error(), err
+		return r
+	}
+	r.Hops = hops
+	r.Gates = gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: c, Target: req.To, Hop: hops[0], Hops: hops,
+		MaxUnavailable: r.MaxUnavailable, Excluded: req.Excluded})
+	for _, v := range gate.Closed(r.Gates) {
+		r.Blocked = append(r.Blocked, v.String())
+	}
+	newRehearsal(c, req).run(&r)
+	return r
+}
+
+// newRehearsal copies what the play changes. Gates are left out of it, as they are shown as they are now, and so are the troubles
+// of control planes and etcd, which keep them closed.
+func newRehearsal(c *snapshot.Cluster, req PreviewRequest) *rehearsal {
+	copied := *c
+	copied.Nodes = slices.Clone(c.Nodes)
+	p := &rehearsal{cluster: &copied, real: c, takes: req.Durations.withDefaults(),
+		nodes: map[string]*snapshot.Node{}, claims: map[string]int{}, due: map[string]time.Duration{}}
+	for i := range copied.Nodes {
+		n := &copied.Nodes[i]
+		p.nodes[n.Name] = n
+		n.Ready = n.Ready || n.ControlPlane
+		if n.Components != nil {
+			components := *n.Components
+			n.Components = &components
+		}
+	}
+	copied.Etcd.Members = slices.Clone(c.Etcd.Members)
+	for i := range copied.Etcd.Members {
+		copied.Etcd.Members[i].Healthy = true
+	}
+	copied.Upgrades, copied.ControlPlaneUpgrades, copied.NodeUpgrades = nil, nil, nil
+	for i := range c.NodeUpgrades {
+		if !ended(&c.NodeUpgrades[i]) {
+			copied.NodeUpgrades = append(copied.NodeUpgrades, *c.NodeUpgrades[i].DeepCopy())
+		}
+	}
+	p.upgrade = &v1alpha1.KubernetesUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "preview"},
+		Spec: v1alpha1.KubernetesUpgradeSpec{ToVersion: req.To, Plan: req.Plan, ExcludedGates: gate.Names()}}
+	return p
+}

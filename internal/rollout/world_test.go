@@ -1,0 +1,298 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
+)
+
+// world is an imagined cluster with imagined controllers: it carries the planner's actions out, and lets nodes go through the
+// phases of an upgrade, well or not.
+type world struct {
+	*snapshot.Cluster
+	upgrade    *v1alpha1.KubernetesUpgrade
+	networking rollout.Networking
+	// networkingFails is why the networking step fails under the first resume, if it does.
+	networkingFails string
+	// onAction sees every action before it is carried out, and the observation that it was decided on.
+	onAction func(a rollout.Action, seen *snapshot.Cluster)
+	onState  func(s v1alpha1.UpgradeState)
+	last     rollout.Decision
+	// touched are the claims, by name, that have changed their node and not made it whole again.
+	touched map[string]bool
+}
+
+func newWorld(c *snapshot.Cluster, u *v1alpha1.KubernetesUpgrade) *world {
+	return &world{Cluster: c, upgrade: u, touched: map[string]bool{}}
+}
+
+// observe is a deep copy of the world as it is.
+func (w *world) observe() *snapshot.Cluster {
+	c := *w.Cluster
+	c.Nodes = slices.Clone(w.Nodes)
+	for i := range c.Nodes {
+		if p := c.Nodes[i].Components; p != nil {
+			copied := *p
+			c.Nodes[i].Components = &copied
+		}
+	}
+	c.Etcd.Members = slices.Clone(w.Etcd.Members)
+	c.NodeUpgrades, c.ControlPlaneUpgrades = nil, nil
+	for i := range w.NodeUpgrades {
+		c.NodeUpgrades = append(c.NodeUpgrades, *w.NodeUpgrades[i].DeepCopy())
+	}
+	for i := range w.ControlPlaneUpgrades {
+		c.ControlPlaneUpgrades = append(c.ControlPlaneUpgrades, *w.ControlPlaneUpgrades[i].DeepCopy())
+	}
+	c.Upgrades = []v1alpha1.KubernetesUpgrade{*w.upgrade.DeepCopy()}
+	return &c
+}
+
+// freshClaims is an older observation, but with the claims as they are now.
+func (w *world) freshClaims(old *snapshot.Cluster) *snapshot.Cluster {
+	c := *old
+	c.NodeUpgrades = w.observe().NodeUpgrades
+	return &c
+}
+
+// reconcileUpgrade decides once on the KubernetesUpgrade.
+func (w *world) reconcileUpgrade(seen *snapshot.Cluster) {
+	d := rollout.Decide(rollout.Input{Cluster: seen, Upgrade: w.upgrade.DeepCopy(), Networking: w.networking})
+	w.last = d
+	for _, s := range d.Passed {
+		if w.onState != nil {
+			w.onState(s)
+		}
+	}
+	w.upgrade.Status = d.Status
+	w.act(d.Actions, seen)
+}
+
+// reconcileMasters decides once on every ControlPlaneUpgrade.
+func (w *world) reconcileMasters(seen *snapshot.Cluster) {
+	for i := range w.ControlPlaneUpgrades {
+		u := &w.ControlPlaneUpgrades[i]
+		d := rollout.DecideControlPlane(rollout.ControlPlaneInput{Cluster: seen, Upgrade: u.DeepCopy()})
+		u.Status = d.Status
+		w.act(d.Actions, seen)
+		seen = w.freshClaims(seen)
+	}
+}
+
+func (w *world) act(actions []rollout.Action, seen *snapshot.Cluster) {
+	for _, a := range actions {
+		if w.onAction != nil {
+			w.onAction(a, seen)
+		}
+		w.carryOut(a)
+	}
+}
+
+func (w *world) carryOut(a rollout.Action) {
+	resume := map[string]string{v1alpha1.AnnotationResume: strconv.FormatInt(a.Resume, 10)}
+	owner := map[string]string{v1alpha1.LabelUpgrade: w.upgrade.Name}
+	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == a.Name })
+	switch a.Kind {
+	case rollout.ApplyControlPlane:
+		u := v1alpha1.ControlPlaneUpgrade{ObjectMeta: metav1.ObjectMeta{Name: a.Name, Labels: owner, Annotations: resume}, Spec: *a.ControlPlane}
+		at := slices.IndexFunc(w.ControlPlaneUpgrades, func(o v1alpha1.ControlPlaneUpgrade) bool { return o.Name == a.Name })
+		if at < 0 {
+			w.ControlPlaneUpgrades = append(w.ControlPlaneUpgrades, u)
+			return
+		}
+		w.ControlPlaneUpgrades[at].Spec, w.ControlPlaneUpgrades[at].Annotations = u.Spec, resume
+	case rollout.Stage:
+		if i >= 0 {
+			return // AlreadyExists
+		}
+		n := w.Node(a.Node)
+		w.NodeUpgrades = append(w.NodeUpgrades, v1alpha1.NodeUpgrade{
+			ObjectMeta: metav1.ObjectMeta{Name: a.Name, UID: types.UID("claim-" + a.Name), Labels: owner, Annotations: resume},
+			Spec: v1alpha1.NodeUpgradeSpec{Machine: corev1.ObjectReference{Kind: "Node", Name: a.Node}, KubernetesVersion: a.Version,
+				NodeType: n.Type(), Hold: true},
+			Status: v1alpha1.NodeUpgradeStatus{Phase: v1alpha1.NodePending},
+		})
+	case rollout.Start:
+		w.NodeUpgrades[i].Spec.Hold, w.NodeUpgrades[i].Spec.FirstNodeToBeUpgraded = false, a.First
+	case rollout.Retry:
+		nu := &w.NodeUpgrades[i]
+		nu.Spec.Hold, nu.Spec.Abort, nu.Spec.FirstNodeToBeUpgraded, nu.Annotations = false, false, a.First, resume
+		nu.Spec.Retry++
+	case rollout.Abort:
+		w.NodeUpgrades[i].Spec.Abort = true
+	case rollout.Forget:
+		w.NodeUpgrades = slices.Delete(w.NodeUpgrades, i, i+1)
+	case rollout.RunNetworking:
+		if w.networking.Version != a.Version || w.networking.Resume != a.Resume {
+			w.networking = rollout.Networking{Version: a.Version, Resume: a.Resume}
+			if a.Resume == 0 {
+				w.networking.Failed = w.networkingFails
+			}
+		}
+	}
+}
+
+// outcome is what happens to a claim when it is ticked.
+type outcome int
+
+const (
+	well outcome = iota
+	fails
+	skips
+)
+
+// tick takes a claim one step further.
+func (w *world) tick(nu *v1alpha1.NodeUpgrade, o outcome) {
+	n := w.Node(nu.Spec.Machine.Name)
+	s := &nu.Status
+	if !s.Phase.Ended() && s.NodeUID != "" && (n == nil || n.UID != s.NodeUID) {
+		s.Phase = v1alpha1.NodeFailed // the node is gone
+		return
+	}
+	if n == nil || !n.Ready {
+		return // its pod cannot run
+	}
+	if s.Phase.Ended() {
+		if s.Phase != v1alpha1.NodeCompleted && nu.Spec.Retry > s.Retried {
+			s.Phase, s.Step, s.Retried = v1alpha1.NodePending, "", nu.Spec.Retry
+		}
+		return
+	}
+	if nu.Spec.Abort && !w.touched[nu.Name] {
+		s.Phase = v1alpha1.NodeAborted
+		return
+	}
+	switch s.Phase {
+	case v1alpha1.NodePending, "":
+		s.Phase, s.Step, s.NodeUID, s.FromVersion = v1alpha1.NodeStaging, v1alpha1.StepPreflight, n.UID, n.KubeletVersion
+	case v1alpha1.NodeStaging:
+		switch {
+		case w.touched[nu.Name] && !nu.Spec.Hold:
+			s.Phase, s.Step = v1alpha1.NodeUpgrading, ""
+		case o == fails:
+			w.fail(nu, v1alpha1.StepPullImages)
+		case nu.Spec.Hold:
+			s.Phase = v1alpha1.NodeStaged
+		default:
+			s.Phase, s.Step = v1alpha1.NodeUpgrading, ""
+		}
+	case v1alpha1.NodeStaged:
+		if !nu.Spec.Hold {
+			s.Phase, s.Step = v1alpha1.NodeUpgrading, ""
+		}
+	case v1alpha1.NodeUpgrading:
+		w.change(nu, n, o)
+	}
+}
+
+func (w *world) fail(nu *v1alpha1.NodeUpgrade, step v1alpha1.StepName) {
+	nu.Status.Phase, nu.Status.Step = v1alpha1.NodeFailed, step
+	nu.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "StepFailed", Message: "it broke"}}
+}
+
+// change goes through the steps that change a node.
+func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
+	s, v := &nu.Status, nu.Spec.KubernetesVersion
+	switch s.Step {
+	case "":
+		s.Step = v1alpha1.StepKubeadm
+		w.touched[nu.Name] = true
+		w.member(n.Name, true)
+	case v1alpha1.StepKubeadm:
+		if o == fails {
+			w.fail(nu, s.Step)
+			return
+		}
+		if p := n.Components; p != nil {
+			w.member(n.Name, false)
+			p.APIServer.Version, p.ControllerManager.Version, p.Scheduler.Version = v, v, v
+			if nu.Spec.FirstNodeToBeUpgraded {
+				w.Kubeadm.KubernetesVersion = v
+			}
+			if w.Kubeadm.KubernetesVersion != v {
+				panic(fmt.Sprintf("%s runs `upgrade node` while the configuration is of %s, not %s", n.Name, w.Kubeadm.KubernetesVersion, v))
+			}
+		}
+		s.Step = v1alpha1.StepDrain
+		if !n.Cordoned {
+			n.Cordoned, n.CordonedBy = true, string(nu.UID)
+		}
+	case v1alpha1.StepDrain:
+		if o == skips {
+			w.uncordon(nu, n)
+			delete(w.touched, nu.Name)
+			s.Phase = v1alpha1.NodeSkipped
+			return
+		}
+		s.Step = v1alpha1.StepKubelet
+	case v1alpha1.StepKubelet:
+		if o == fails {
+			w.fail(nu, s.Step)
+			return
+		}
+		n.KubeletVersion = v
+		s.Step = v1alpha1.StepVerify
+	default:
+		w.uncordon(nu, n)
+		delete(w.touched, nu.Name)
+		s.Phase, s.Completed, s.Step = v1alpha1.NodeCompleted, true, ""
+	}
+}
+
+func (w *world) uncordon(nu *v1alpha1.NodeUpgrade, n *snapshot.Node) {
+	if n.CordonedBy == string(nu.UID) {
+		n.Cordoned, n.CordonedBy = false, ""
+	}
+}
+
+// member takes a control plane's etcd member and API server down, or up again.
+func (w *world) member(node string, down bool) {
+	n, m := w.Node(node), w.Etcd.MemberOn(node)
+	if n == nil || n.Components == nil || m == nil {
+		return
+	}
+	m.Healthy, n.Components.Etcd.Ready, n.Components.APIServer.Ready = !down, !down, !down
+}
+
+// round lets everybody act once: controllers first, then each node, well.
+func (w *world) round() {
+	w.reconcileUpgrade(w.observe())
+	w.reconcileMasters(w.observe())
+	for i := range w.NodeUpgrades {
+		w.tick(&w.NodeUpgrades[i], well)
+	}
+	if w.networking.Version != "" && w.networking.Failed == "" {
+		w.networking.Done = true
+	}
+	w.Now = w.Now.Add(10 * time.Second)
+}
+
+func (w *world) claim(name string) *v1alpha1.NodeUpgrade {
+	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &w.NodeUpgrades[i]
+}
+
+// until lets rounds pass until a condition holds, at most that many.
+func (w *world) until(rounds int, holds func() bool) bool {
+	for range rounds {
+		if holds() {
+			return true
+		}
+		w.round()
+	}
+	return holds()
+}
+
+func (w *world) complete() bool { return w.upgrade.Status.State == v1alpha1.StateUpgradeComplete }
