@@ -1,0 +1,10 @@
+package claim
+
+import (
+	"os"
+	"testing"
+
+	"refit.dev/refit/internal/testcluster"
+)
+
+func TestMain(m *testing.M) { os.Exit(testcluster.Main(m)) }

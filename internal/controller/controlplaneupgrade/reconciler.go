@@ -1,0 +1,132 @@
+// Package controlplaneupgrade brings control planes to a version, one at a time. Which one is next, and whether it may be
+// begun, package rollout decides.
+package controlplaneupgrade
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/claim"
+	"refit.dev/refit/internal/gate"
+	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
+)
+
+const (
+	// lookAgain is when a control plane that waits is looked at again: what it waits for, such as an etcd member's health,
+	// wakes nobody.
+	lookAgain = 2 * time.Second
+	// staleAfter is when to look again after somebody else wrote first.
+	staleAfter = 200 * time.Millisecond
+)
+
+// Observer looks at the whole cluster.
+type Observer interface {
+	Cluster(ctx context.Context, f observe.Freshness) (*snapshot.Cluster, error)
+}
+
+// Reconciler carries ControlPlaneUpgrades out.
+type Reconciler struct {
+	Client   client.Client
+	Observer Observer
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// Reconcile decides on what is at hand, and where that leads to an action once more on what the servers say now. It writes what
+// it saw, and acts.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	seen, u, d, err := r.decide(ctx, req.NamespacedName, observe.Cached)
+	if err == nil && u != nil && len(d.Actions) > 0 {
+		seen, u, d, err = r.decide(ctx, req.NamespacedName, observe.Fresh)
+	}
+	if err != nil || u == nil { // nothing is concluded from what could not be read
+		return ctrl.Result{}, err
+	}
+	var turn *claim.Turn
+	if claim.Begins(d.Actions) {
+		if turn, err = claim.TakeTurn(ctx, r.Client, r.Clock, u); err != nil {
+			return stale(err)
+		}
+	}
+	if err := r.write(ctx, u, d); err != nil {
+		return stale(err)
+	}
+	owner := claim.Owner{Turn: turn, Upgrade: u.Labels[v1alpha1.LabelUpgrade], Drain: u.Spec.Drain,
+		Reference: *metav1.NewControllerRef(u, v1alpha1.GroupVersion.WithKind("ControlPlaneUpgrade"))}
+	if owner.Upgrade == "" {
+		owner.Upgrade = u.Name
+	}
+	for _, a := range d.Actions {
+		log.FromContext(ctx).Info("acting", "action", a.Kind, "node", a.Node, "version", a.Version, "first", a.First, "why", a.Why)
+		if err := claim.Carry(ctx, r.Client, seen, owner, a); err != nil {
+			return stale(err)
+		}
+	}
+	if d.Status.Ready {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: lookAgain}, nil
+}
+
+func (r *Reconciler) decide(ctx context.Context, key client.ObjectKey, f observe.Freshness) (
+	seen *snapshot.Cluster, u *v1alpha1.ControlPlaneUpgrade, d rollout.ControlPlaneDecision, err error) {
+	if seen, err = r.Observer.Cluster(ctx, f); err != nil {
+		return nil, nil, d, err
+	}
+	if u = find(seen, key); u == nil || u.DeletionTimestamp != nil {
+		return seen, nil, d, nil
+	}
+	return seen, u, rollout.DecideControlPlane(rollout.ControlPlaneInput{Cluster: seen, Upgrade: u}), nil
+}
+
+// write stores the status where it changed, and tells what became of the gates.
+func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade, d rollout.ControlPlaneDecision) error {
+	if equality.Semantic.DeepEqual(u.Status, d.Status) {
+		return nil
+	}
+	before := u.Status
+	u.Status = d.Status
+	if err := r.Client.Status().Update(ctx, u); err != nil {
+		return err
+	}
+	switch {
+	case d.Status.Ready && !before.Ready:
+		r.Recorder.Eventf(u, nil, corev1.EventTypeNormal, rollout.ReasonComplete, "Upgrade", "every control plane runs %s", u.Spec.KubernetesVersion)
+	case d.Status.Current != "" && d.Status.Current != before.Current:
+		r.Recorder.Eventf(u, nil, corev1.EventTypeNormal, rollout.ReasonUpgrading, "Upgrade", "%s is being brought to %s", d.Status.Current, u.Spec.KubernetesVersion)
+	case len(gate.Closed(d.Gates)) > 0 && d.Status.Waiting != before.Waiting:
+		r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, rollout.ReasonGatesClosed, "Wait", "%s", d.Status.Waiting)
+	}
+	return nil
+}
+
+func find(seen *snapshot.Cluster, key client.ObjectKey) *v1alpha1.ControlPlaneUpgrade {
+	for i := range seen.ControlPlaneUpgrades {
+		if u := &seen.ControlPlaneUpgrades[i]; client.ObjectKeyFromObject(u) == key {
+			return u
+		}
+	}
+	return nil
+}
+
+// stale turns a lost race into another look.
+func stale(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) || errors.Is(err, claim.ErrTurnOver) {
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}

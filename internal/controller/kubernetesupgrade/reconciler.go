@@ -1,0 +1,137 @@
+// Package kubernetesupgrade brings a whole cluster to a Kubernetes version. What is next, package rollout decides; this package
+// observes, writes the status, and carries the actions out.
+package kubernetesupgrade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/claim"
+	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
+)
+
+const (
+	// lookAgain is when an unfinished upgrade is looked at again though nothing woke the controller: gates see things that
+	// wake nobody.
+	lookAgain = 5 * time.Second
+	// staleAfter is when to look again after somebody else wrote first.
+	staleAfter = 200 * time.Millisecond
+)
+
+// Observer looks at the whole cluster.
+type Observer interface {
+	Cluster(ctx context.Context, f observe.Freshness) (*snapshot.Cluster, error)
+}
+
+// Reconciler carries KubernetesUpgrades out.
+type Reconciler struct {
+	Client   client.Client
+	Observer Observer
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// turn is one reconcile's observation and decision.
+type turn struct {
+	seen       *snapshot.Cluster
+	upgrade    *v1alpha1.KubernetesUpgrade
+	networking networkingRecord
+	decision   rollout.Decision
+	// right to begin nodes; nil where none is begun.
+	right *claim.Turn
+}
+
+// Reconcile decides on what is at hand, and where that leads to an action once more on what the servers say now. It writes what
+// it saw, and acts.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	t, err := r.decide(ctx, req.Name, observe.Cached)
+	if err == nil && t != nil && len(t.decision.Actions) > 0 {
+		t, err = r.decide(ctx, req.Name, observe.Fresh)
+	}
+	if err != nil || t == nil { // nothing is concluded from what could not be read
+		return ctrl.Result{}, err
+	}
+	if claim.Begins(t.decision.Actions) {
+		if t.right, err = claim.TakeTurn(ctx, r.Client, r.Clock, t.upgrade); err != nil {
+			return stale(err)
+		}
+	}
+	if err := r.write(ctx, t); err != nil {
+		return stale(err)
+	}
+	for _, a := range t.decision.Actions {
+		log.FromContext(ctx).Info("acting", "action", a.Kind, "node", a.Node, "version", a.Version, "why", a.Why)
+		if err := r.carry(ctx, t, a); err != nil {
+			return stale(err)
+		}
+	}
+	if t.upgrade.Finished() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: lookAgain}, nil
+}
+
+// decide observes and decides; nil where the upgrade is gone.
+func (r *Reconciler) decide(ctx context.Context, name string, f observe.Freshness) (*turn, error) {
+	seen, err := r.Observer.Cluster(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{seen: seen, upgrade: find(seen, name)}
+	if t.upgrade == nil || t.upgrade.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	if t.networking, err = recordOf(t.upgrade); err != nil {
+		return nil, err
+	}
+	progress, err := r.networkingProgress(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	t.decision = rollout.Decide(rollout.Input{Cluster: seen, Upgrade: t.upgrade, Networking: progress})
+	return t, nil
+}
+
+// write stores the status where it changed, and tells what came of it.
+func (r *Reconciler) write(ctx context.Context, t *turn) error {
+	if equality.Semantic.DeepEqual(t.upgrade.Status, t.decision.Status) {
+		return nil
+	}
+	before := t.upgrade.Status
+	t.upgrade.Status = t.decision.Status
+	if err := r.Client.Status().Update(ctx, t.upgrade); err != nil {
+		return fmt.Errorf("write the status of KubernetesUpgrade %s: %w", t.upgrade.Name, err)
+	}
+	r.announce(t, before)
+	return nil
+}
+
+func find(seen *snapshot.Cluster, name string) *v1alpha1.KubernetesUpgrade {
+	for i := range seen.Upgrades {
+		if seen.Upgrades[i].Name == name {
+			return &seen.Upgrades[i]
+		}
+	}
+	return nil
+}
+
+// stale turns a lost race into another look.
+func stale(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) || errors.Is(err, claim.ErrTurnOver) {
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}

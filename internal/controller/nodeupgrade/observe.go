@@ -1,0 +1,103 @@
+package nodeupgrade
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/observe"
+)
+
+const (
+	labelComponent  = "component"
+	systemNamespace = "kube-system"
+)
+
+// observe gathers everything that Decide looks at. What cannot be read is an error, never an absence.
+func (r *Reconciler) observe(ctx context.Context, nu *v1alpha1.NodeUpgrade) (Observation, error) {
+	o := Observation{Now: r.Clock.Now(), Upgrade: nu, Pods: map[Role]*corev1.Pod{}}
+	for _, read := range []func(context.Context, *Observation) error{r.observeNodes, r.observeVersion, r.observePods, r.observeEtcd} {
+		if err := read(ctx, &o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func (r *Reconciler) observeNodes(ctx context.Context, o *Observation) error {
+	name := o.Upgrade.Spec.Machine.Name
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil { // they are thousands, and only looked at
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	for i := range nodes.Items {
+		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(&nodes.Items[i]))
+		if nodes.Items[i].Name == name {
+			o.Node = &nodes.Items[i]
+		}
+	}
+	if o.Node != nil {
+		return nil
+	}
+	var node corev1.Node // the cache may be behind: a node is gone only where the API server itself says so
+	switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &node); {
+	case err == nil:
+		o.Node = &node
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("get node %s: %w", name, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) observeVersion(ctx context.Context, o *Observation) error {
+	var v v1alpha1.KubernetesVersion
+	switch err := r.Client.Get(ctx, client.ObjectKey{Name: o.Upgrade.Spec.KubernetesVersion}, &v); {
+	case err == nil:
+		o.Version, o.Cluster.Versions = &v, []v1alpha1.KubernetesVersion{v}
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("get KubernetesVersion %s: %w", o.Upgrade.Spec.KubernetesVersion, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) observePods(ctx context.Context, o *Observation) error {
+	for _, role := range roles {
+		key := client.ObjectKey{Namespace: o.Upgrade.Namespace, Name: PodName(o.Upgrade.Spec.Machine.Name, role)}
+		var pod corev1.Pod
+		err := r.Client.Get(ctx, key, &pod)
+		if apierrors.IsNotFound(err) && seenBefore(o.Upgrade, key.Name) {
+			err = r.Live.Get(ctx, key, &pod) // the cache may be behind
+		}
+		switch {
+		case err == nil:
+			o.Pods[role] = &pod
+		case !apierrors.IsNotFound(err):
+			return fmt.Errorf("get Pod %s: %w", key.Name, err)
+		}
+	}
+	return nil
+}
+
+// seenBefore says that the status knows of a Pod of that name whose end is not counted yet.
+func seenBefore(nu *v1alpha1.NodeUpgrade, pod string) bool {
+	s := nu.Status
+	return s.Pod == pod && s.PodUID != "" && s.PodUID != s.CountedPodUID
+}
+
+// observeEtcd asks whether etcd runs as static Pods at all: the mirror Pod of this very node may be missing for a moment.
+func (r *Reconciler) observeEtcd(ctx context.Context, o *Observation) error {
+	if o.Upgrade.Spec.NodeType != v1alpha1.NodeTypeControlPlane {
+		return nil
+	}
+	var pods corev1.PodList
+	err := r.Client.List(ctx, &pods, client.InNamespace(systemNamespace), client.MatchingLabels{labelComponent: "etcd"})
+	if err != nil {
+		return fmt.Errorf("list etcd's Pods: %w", err)
+	}
+	o.EtcdMembers = len(pods.Items) > 0
+	return nil
+}

@@ -1,0 +1,77 @@
+package nodeupgrade
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"refit.dev/refit/api/v1alpha1"
+)
+
+// staleAfter is when to look again after somebody else wrote the object first.
+const staleAfter = 200 * time.Millisecond
+
+// Reconciler brings nodes to versions.
+type Reconciler struct {
+	// Client writes, and reads from a cache.
+	Client client.Client
+	// Live reads from the API server.
+	Live     client.Reader
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+	Limits   Limits
+}
+
+// Reconcile observes once, decides once, writes the status, and carries out one action.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var nu v1alpha1.NodeUpgrade
+	if err := r.Client.Get(ctx, req.NamespacedName, &nu); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	o, err := r.observe(ctx, &nu)
+	if err != nil { // nothing is concluded from what could not be read
+		return ctrl.Result{}, fmt.Errorf("observe NodeUpgrade %s: %w", nu.Name, err)
+	}
+	d := Decide(o, r.Limits)
+	before := nu.Status.DeepCopy()
+	switch err := r.writeStatus(ctx, &nu, d); {
+	case apierrors.IsConflict(err):
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	case err != nil:
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	r.announce(&nu, before)
+	if d.Action == nil {
+		return ctrl.Result{RequeueAfter: d.RequeueAfter}, nil
+	}
+	log.FromContext(ctx).Info("acting", "action", fmt.Sprintf("%T", d.Action), "phase", d.Status.Phase, "node", nu.Spec.Machine.Name)
+	if err := r.act(ctx, &o, d.Action); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: staleAfter}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: d.RequeueAfter}, nil
+}
+
+// writeStatus writes what was decided. Before a Pod is created the object is written though nothing in it changed: the API
+// server refuses the write where the decision rests on an older version of the object, and so no stale cache starts a Pod.
+func (r *Reconciler) writeStatus(ctx context.Context, nu *v1alpha1.NodeUpgrade, d Decision) error {
+	_, creates := d.Action.(CreatePod)
+	if !creates && equality.Semantic.DeepEqual(nu.Status, d.Status) {
+		return nil
+	}
+	nu.Status = d.Status
+	if err := r.Client.Status().Update(ctx, nu); err != nil {
+		return fmt.Errorf("write the status of NodeUpgrade %s: %w", nu.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+// Package manager wires Refit's controllers to one cluster.
+package manager
+
+import (
+	"flag"
+
+	"refit.dev/refit/api/v1alpha1"
+)
+
+// Options are the manager's flags.
+type Options struct {
+	// LeaderElect lets one of several managers act. Default true.
+	LeaderElect bool
+	// Namespace of the election and of the namespaced objects. Default refit-system.
+	Namespace string
+	// Metrics and Probes are the addresses served; "0" serves none. Defaults :8080 and :8081.
+	Metrics, Probes string
+	// EtcdCertificates is the folder with ca.crt, healthcheck-client.crt and healthcheck-client.key of etcd.
+	EtcdCertificates string
+}
+
+// Bind makes the options flags. Controller-runtime adds --kubeconfig.
+func (o *Options) Bind(f *flag.FlagSet) {
+	f.BoolVar(&o.LeaderElect, "leader-elect", true, "act only while this manager is the leader of all that run")
+	f.StringVar(&o.Namespace, "namespace", v1alpha1.Namespace, "namespace of the leader election and of Refit's namespaced objects")
+	f.StringVar(&o.Metrics, "metrics-bind-address", ":8080", "address to serve metrics at; 0 serves none")
+	f.StringVar(&o.Probes, "health-probe-bind-address", ":8081", "address to serve /healthz and /readyz at; 0 serves none")
+	f.StringVar(&o.EtcdCertificates, "etcd-certs-dir", "/etc/refit/etcd-pki", "folder with etcd's ca.crt, healthcheck-client.crt and healthcheck-client.key")
+}

@@ -1,0 +1,166 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/snapshot"
+)
+
+// How old what is asked of servers, rather than read from the API, may be.
+const (
+	etcdAge = 5 * time.Second
+	// etcdAgeInFlight applies while a control plane is being upgraded: its member is expected to be away, asking it takes until a
+	// time-out, and nothing is decided by the answer.
+	etcdAgeInFlight = time.Minute
+	webhookAge      = 30 * time.Second
+	certificateAge  = 10 * time.Minute
+	deprecatedAge   = 10 * time.Minute
+)
+
+// Observer reads clusters.
+type Observer struct {
+	// Reader may read from a cache.
+	Reader client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+	// Config is how the API server is reached: its servers are asked one by one for certificates and metrics.
+	Config *rest.Config
+	// Etcd is the folder with etcd's client certificate.
+	Etcd  EtcdCertificates
+	Clock clock.PassiveClock
+
+	etcd         memo[snapshot.Etcd]
+	certificates memo[[]snapshot.Certificate]
+	webhooks     memo[[]snapshot.Webhook]
+	deprecated   memo[[]snapshot.DeprecatedAPI]
+	kubeadm      memo[snapshot.Kubeadm]
+}
+
+// Freshness says how much is read anew.
+type Freshness bool
+
+const (
+	// Cached takes what is at hand: good enough to see that there is nothing to do.
+	Cached Freshness = false
+	// Fresh reads the claims on nodes from the API server and asks etcd now: what a start of anything has to rest on.
+	Fresh Freshness = true
+)
+
+// Nodes observes nodes, their components and Refit's objects, and nothing that takes longer.
+func (o *Observer) Nodes(ctx context.Context) (*snapshot.Cluster, error) {
+	c, _, err := o.base(ctx, Cached)
+	return c, err
+}
+
+// Cluster observes everything. What it returns is only to be looked at: parts of it may be the cache's own. Parts that cannot be
+// read are said to be unobserved; nodes, and Refit's own objects, are no such parts: without them there is an error.
+func (o *Observer) Cluster(ctx context.Context, f Freshness) (*snapshot.Cluster, error) {
+	c, pods, err := o.base(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	age := etcdAge
+	switch {
+	case f == Fresh:
+		age = 0
+	case controlPlaneInFlight(c.NodeUpgrades):
+		age = etcdAgeInFlight
+	}
+	note := func(part snapshot.Part, err error) {
+		if err != nil {
+			c.Unobserved[part] = err.Error()
+		}
+	}
+	c.Etcd, err = o.etcd.get(ctx, o.Clock, age, func(ctx context.Context) (snapshot.Etcd, error) { return probeEtcd(ctx, o.Etcd, pods) })
+	note(snapshot.PartEtcd, err)
+	c.Certificates, err = o.certificates.get(ctx, o.Clock, certificateAge, func(ctx context.Context) ([]snapshot.Certificate, error) {
+		return probeCertificates(ctx, o.Config, o.Etcd, pods)
+	})
+	note(snapshot.PartCertificates, err)
+	c.Webhooks, err = o.webhooks.get(ctx, o.Clock, webhookAge, func(ctx context.Context) ([]snapshot.Webhook, error) { return listWebhooks(ctx, o.Live) })
+	note(snapshot.PartWebhooks, err)
+	c.DeprecatedAPIs, err = o.deprecated.get(ctx, o.Clock, deprecatedAge, func(ctx context.Context) ([]snapshot.DeprecatedAPI, error) {
+		return probeDeprecatedAPIs(ctx, o.Config, pods)
+	})
+	note(snapshot.PartDeprecatedAPIs, err)
+	c.Kubeadm, err = o.kubeadm.get(ctx, o.Clock, age, func(ctx context.Context) (snapshot.Kubeadm, error) { return readKubeadm(ctx, o.Live) })
+	note(snapshot.PartKubeadm, err)
+	c.Now = o.Clock.Now()
+	return c, nil
+}
+
+func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []corev1.Pod, error) {
+	c := &snapshot.Cluster{Now: o.Clock.Now(), Unobserved: map[snapshot.Part]string{}}
+	claims := o.Reader
+	if f == Fresh {
+		claims = o.Live
+	}
+	// What orders nodes is read before the claims on them: whoever begins a node writes to the former first (claim.TakeTurn), so
+	// that a claim which is missed here makes that write fail. Nodes come last, and can only be further than their claims say.
+	if err := o.objects(ctx, c, claims); err != nil {
+		return nil, nil, err
+	}
+	var upgrades v1alpha1.NodeUpgradeList
+	if err := claims.List(ctx, &upgrades, client.InNamespace(v1alpha1.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("list NodeUpgrades: %w", err)
+	}
+	c.NodeUpgrades = upgrades.Items
+	// Nodes, Pods and claims are thousands and only looked at: they need not be copied out of the cache.
+	var nodes corev1.NodeList
+	if err := o.Reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("list nodes: %w", err)
+	}
+	c.Nodes = make([]snapshot.Node, 0, len(nodes.Items))
+	for i := range nodes.Items {
+		c.Nodes = append(c.Nodes, Node(&nodes.Items[i]))
+	}
+	slices.SortFunc(c.Nodes, func(a, b snapshot.Node) int { return strings.Compare(a.Name, b.Name) })
+	var pods corev1.PodList
+	err := o.Reader.List(ctx, &pods, client.InNamespace(systemNamespace), client.MatchingLabels{LabelTier: TierControlPlane}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		c.Unobserved[snapshot.PartControlPlanePods] = fmt.Sprintf("list the Pods of control planes: %v", err)
+		return c, nil, nil
+	}
+	fillComponents(c.Nodes, pods.Items)
+	return c, pods.Items, nil
+}
+
+// objects reads Refit's own objects, except NodeUpgrades.
+func (o *Observer) objects(ctx context.Context, c *snapshot.Cluster, claims client.Reader) error {
+	var (
+		versions      v1alpha1.KubernetesVersionList
+		upgrades      v1alpha1.KubernetesUpgradeList
+		controlPlanes v1alpha1.ControlPlaneUpgradeList
+		plans         v1alpha1.RolloutPlanList
+	)
+	if err := o.Reader.List(ctx, &versions); err != nil {
+		return fmt.Errorf("list KubernetesVersions: %w", err)
+	}
+	if err := claims.List(ctx, &upgrades); err != nil {
+		return fmt.Errorf("list KubernetesUpgrades: %w", err)
+	}
+	if err := claims.List(ctx, &controlPlanes, client.InNamespace(v1alpha1.Namespace)); err != nil {
+		return fmt.Errorf("list ControlPlaneUpgrades: %w", err)
+	}
+	if err := o.Reader.List(ctx, &plans); err != nil {
+		return fmt.Errorf("list RolloutPlans: %w", err)
+	}
+	c.Versions, c.Upgrades, c.ControlPlaneUpgrades, c.Plans = versions.Items, upgrades.Items, controlPlanes.Items, plans.Items
+	return nil
+}
+
+func controlPlaneInFlight(claims []v1alpha1.NodeUpgrade) bool {
+	return slices.ContainsFunc(claims, func(nu v1alpha1.NodeUpgrade) bool {
+		return nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && !nu.Spec.Hold && !nu.Status.Phase.Ended()
+	})
+}
