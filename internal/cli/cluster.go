@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/buildinfo"
+)
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("register Kubernetes' kinds: %w", err)
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("register Refit's kinds: %w", err)
+	}
+	return scheme, nil
+}
+
+func (a *app) restConfig() (*rest.Config, error) {
+	config, err := a.config.rest()
+	if errors.Is(err, clientcmd.ErrEmptyConfig) || clientcmd.IsEmptyConfig(err) {
+		return nil, a.config.missing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = "refit/" + buildinfo.Version
+	config.QPS, config.Burst = 50, 100
+	return config, nil
+}
+
+// connect gives a client of the cluster.
+func (a *app) connect() (client.WithWatch, error) {
+	config, err := a.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return c, nil
+}
+
+// listUpgrades gives the KubernetesUpgrades, the newest first.
+func listUpgrades(ctx context.Context, c client.Reader) ([]v1alpha1.KubernetesUpgrade, error) {
+	var list v1alpha1.KubernetesUpgradeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("list upgrades: %w", err)
+	}
+	slices.SortStableFunc(list.Items, func(a, b v1alpha1.KubernetesUpgrade) int {
+		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	})
+	return list.Items, nil
+}
+
+// unfinished is the upgrade that is under way, nil where there is none.
+func unfinished(upgrades []v1alpha1.KubernetesUpgrade) *v1alpha1.KubernetesUpgrade {
+	for i := range upgrades {
+		if !upgrades[i].Finished() {
+			return &upgrades[i]
+		}
+	}
+	return nil
+}
+
+// findUpgrade is the upgrade of that name; without a name the one under way, or else the latest; nil where there never was
+// one.
+func findUpgrade(ctx context.Context, c client.Reader, name string) (*v1alpha1.KubernetesUpgrade, error) {
+	upgrades, err := listUpgrades(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range upgrades {
+		if upgrades[i].Name == name {
+			return &upgrades[i], nil
+		}
+		names = append(names, upgrades[i].Name)
+	}
+	switch {
+	case name != "":
+		return nil, fmt.Errorf("there is no upgrade %q%s", name, suggest(name, names))
+	case len(upgrades) == 0:
+		return nil, nil
+	}
+	if u := unfinished(upgrades); u != nil {
+		return u, nil
+	}
+	return &upgrades[0], nil
+}

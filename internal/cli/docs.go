@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// newDocs writes the reference of the commands, for docs/.
+func newDocs(*app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "docs FOLDER",
+		Short:  "Write the reference of the commands",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return fmt.Errorf("make the folder of the reference: %w", err)
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			asMarkdown(root)
+			if err := doc.GenMarkdownTree(root, args[0]); err != nil {
+				return fmt.Errorf("write the reference: %w", err)
+			}
+			page := "# Exit codes of refit\n\n```\n" + exitCodes + "```\n"
+			return os.WriteFile(filepath.Join(args[0], "exit-codes.md"), []byte(page), 0o644)
+		},
+	}
+}
+
+// asMarkdown indents the lists in help texts so far that Markdown keeps their lines as they are.
+func asMarkdown(cmd *cobra.Command) {
+	cmd.Long = strings.ReplaceAll(cmd.Long, "\n  ", "\n      ")
+	for _, child := range cmd.Commands() {
+		asMarkdown(child)
+	}
+}
+
+// newExitCodes is a help topic: a command without anything to run.
+func newExitCodes(*app) *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "The exit codes of refit", Long: "The exit codes of refit:\n\n" + indent(exitCodes)}
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/internal/cli/print"
+	"refit.dev/refit/internal/gate"
+	"refit.dev/refit/internal/rollout"
+)
+
+// forecast is what an upgrade would do.
+type forecast struct {
+	rollout.PlanReport
+	// Unseen are the gates of which only the manager can say whether they are open.
+	Unseen []string `json:"unseen,omitempty"`
+}
+
+// forecast plays an upgrade forward, by the functions that the manager decides with. The error is for what makes the
+// upgrade impossible; closed gates are in the forecast.
+func (a *app) forecast(ctx context.Context, c client.Client, to, plan string, excluded []string) (*forecast, error) {
+	seen, err := a.observation(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	f := &forecast{PlanReport: rollout.Preview(seen, rollout.PreviewRequest{To: to, Plan: plan, Excluded: excluded,
+		Durations: durationsOf(seen.NodeUpgrades)})}
+	if f.Err != nil {
+		return nil, f.Err
+	}
+	if f.Refused != "" {
+		return nil, errors.New(f.Refused)
+	}
+	f.Unseen = markUnseen(seen, f.Gates)
+	f.Blocked = held(f.Gates, f.Unseen)
+	return f, nil
+}
+
+// summary is the forecast in a line.
+func (f *forecast) summary() string {
+	return fmt.Sprintf("%s → %s, %d nodes, about %s", f.From, strings.Join(f.Hops, " → "), len(f.Nodes), print.Duration(f.Estimate))
+}
+
+func (f *forecast) question() string {
+	return "Upgrade " + f.summary() + "?"
+}
+
+// refuseBlocked says what is in the way, where something is.
+func (a *app) refuseBlocked(f *forecast) error {
+	if len(f.Blocked) == 0 {
+		return nil
+	}
+	return exitWith(ExitBlocked, "nothing was started, gates are closed:\n  %s\nPut that right, or exclude a gate with --exclude-gate NAME",
+		strings.Join(f.Blocked, "\n  "))
+}
+
+// checkGateNames refuses names that are no gate's.
+func checkGateNames(names []string) error {
+	for _, name := range gate.UnknownNames(names) {
+		return usageError(fmt.Errorf("there is no gate %q%s; gates are %s", name, suggest(name, gate.Names()), strings.Join(gate.Names(), ", ")))
+	}
+	return nil
+}

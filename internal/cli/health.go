@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"refit.dev/refit/internal/cli/print"
+	"refit.dev/refit/internal/gate"
+	"refit.dev/refit/internal/snapshot"
+	"refit.dev/refit/internal/version"
+)
+
+// aboutUpgrades are gates that have nothing to say as long as no version is asked for.
+var aboutUpgrades = []string{gate.Exclusive, gate.Versions, gate.Patches, gate.RemovedAPIs}
+
+func newHealth(a *app) *cobra.Command {
+	var output print.Format
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask the gates how the cluster is",
+		Long: `Ask the gates that would hold an upgrade up how the cluster is: nodes, control-plane pods, etcd, certificates, disk,
+version skew, webhooks. The exit code is 3 where one is closed.`,
+		Example: `  refit health
+  refit health -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.health(cmd, output) },
+	}
+	outputFlag(cmd, &output)
+	return cmd
+}
+
+func (a *app) health(cmd *cobra.Command, output print.Format) error {
+	ctx, cancel := a.bounded(cmd, defaultTimeout)
+	defer cancel()
+	c, err := a.connect()
+	if err != nil {
+		return err
+	}
+	seen, err := a.observation(ctx, c)
+	if err != nil {
+		return err
+	}
+	verdicts := healthGates(seen)
+	unseen := markUnseen(seen, verdicts)
+	if output.Machine() {
+		err = output.Value(a.Out, verdicts)
+	} else {
+		err = gateTable(verdicts).Write(a.Out, output == print.Wide)
+	}
+	if err != nil {
+		return err
+	}
+	if len(held(verdicts, unseen)) > 0 {
+		return &exitError{code: ExitBlocked, err: &silentError{}}
+	}
+	return nil
+}
+
+// healthGates asks as if the cluster were to be upgraded to what it runs.
+func healthGates(c *snapshot.Cluster) []gate.Verdict {
+	now := version.Lowest(c)
+	verdicts := gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: c, Target: now, Hop: now, Hops: []string{now}, MaxUnavailable: 1})
+	return slices.DeleteFunc(verdicts, func(v gate.Verdict) bool { return slices.Contains(aboutUpgrades, v.Gate) })
+}
+
+func gateTable(verdicts []gate.Verdict) print.Table {
+	t := print.Table{Columns: []print.Column{{Name: "GATE"}, {Name: "VERDICT"}, {Name: "SAW"}}}
+	for _, v := range verdicts {
+		t.Rows = append(t.Rows, []string{v.Gate, string(v.Level), v.Message})
+	}
+	return t
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/cli/print"
+	"refit.dev/refit/internal/version"
+)
+
+func newVersions(a *app) *cobra.Command {
+	var output print.Format
+	cmd := &cobra.Command{
+		Use:     "versions",
+		Aliases: []string{"kube-versions"},
+		Short:   "List the Kubernetes versions that this cluster runs or could be brought to",
+		Long: `List the Kubernetes versions that are known here.
+
+States: active, every component of every node runs it; partial, it runs somewhere; available, the cluster can be
+upgraded to it; unavailable, there is no way to it. Target marks the version selected for installation.`,
+		Example: `  refit versions
+  refit versions -o wide`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.versions(cmd, output) },
+	}
+	outputFlag(cmd, &output)
+	return cmd
+}
+
+func (a *app) versions(cmd *cobra.Command, output print.Format) error {
+	ctx, cancel := a.bounded(cmd, defaultTimeout)
+	defer cancel()
+	c, err := a.connect()
+	if err != nil {
+		return err
+	}
+	var list v1alpha1.KubernetesVersionList
+	if err := c.List(ctx, &list); err != nil {
+		return fmt.Errorf("list Kubernetes versions: %w", err)
+	}
+	slices.SortFunc(list.Items, func(x, y v1alpha1.KubernetesVersion) int { return version.Compare(x.Spec.Version, y.Spec.Version) })
+	if output.Machine() {
+		return output.Value(a.Out, listOf(list.Items))
+	}
+	if len(list.Items) == 0 {
+		a.note("No Kubernetes version is known yet: make one known with `refit bundle import IMAGE`.")
+		return nil
+	}
+	return versionTable(list.Items).Write(a.Out, output == print.Wide)
+}
+
+func versionTable(versions []v1alpha1.KubernetesVersion) print.Table {
+	t := print.Table{Columns: []print.Column{{Name: "VERSION"}, {Name: "TARGET"}, {Name: "STATE"},
+		{Name: "FROM", Wide: true}, {Name: "COMPONENTS", Wide: true}, {Name: "IMAGE", Wide: true}}}
+	for _, v := range versions {
+		target, state := strconv.FormatBool(v.Status.Target), string(v.Status.State)
+		if state == "" { // the manager has not looked at it yet
+			target = ""
+		}
+		t.Rows = append(t.Rows, []string{v.Spec.Version, target, state,
+			strings.Join(v.Spec.UpgradeFrom, ","), componentText(v.Spec.Components), v.Spec.Image})
+	}
+	return t
+}
+
+func componentText(components []v1alpha1.Component) string {
+	var parts []string
+	for _, c := range components {
+		if c.Name != "kubernetes" {
+			parts = append(parts, c.Name+" "+c.Version)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// outputFlag gives a command that lists its -o.
+func outputFlag(cmd *cobra.Command, output *print.Format) {
+	cmd.Flags().VarP(output, "output", "o", "how to print: table, wide, json or yaml")
+	// The flag was defined in the line above: there is no other error.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(print.Formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// objectList is a list as `kubectl get -o json` prints one.
+type objectList struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Items      []client.Object `json:"items"`
+}
+
+// listOf wraps objects for -o json and yaml, each with its kind, which lists from the API server leave out.
+func listOf[T any, P interface {
+	*T
+	client.Object
+}](items []T) objectList {
+	list := objectList{APIVersion: "v1", Kind: "List", Items: []client.Object{}}
+	for i := range items {
+		list.Items = append(list.Items, withKind(P(&items[i])))
+	}
+	return list
+}
+
+// withKind sets the kind of one of Refit's objects, and drops what only the API server uses.
+func withKind[P client.Object](object P) P {
+	kind := fmt.Sprintf("%T", object)
+	kind = kind[strings.LastIndex(kind, ".")+1:]
+	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	object.SetManagedFields(nil)
+	return object
+}
