@@ -1,0 +1,49 @@
+package lab
+
+import (
+	"refit.dev/refit/lab/host"
+	"refit.dev/refit/lab/parts"
+	"refit.dev/refit/lab/registry"
+)
+
+// DemoTarget is the Kubernetes version that the demo upgrades to.
+const DemoTarget = "v1.36.3"
+
+// ClusterParts are the parts that Up needs for these options.
+func ClusterParts(o Options) ([]parts.Part, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	return o.parts(), nil
+}
+
+// DemoParts are the parts of a cluster at DefaultVersion, of the images and the bundle of DemoTarget, and of the web
+// application: those that take long come first.
+func DemoParts() []parts.Part {
+	o := Options{Version: DefaultVersion, Containerd: DefaultContainerd, Publish: []string{DemoTarget}}
+	all := o.parts()
+	if release, err := parts.ReleaseOf(DemoTarget); err == nil {
+		all = append(all, parts.Bundle(release)...)
+	}
+	return append(all, parts.WebApp())
+}
+
+func (o Options) system() host.System {
+	return host.System{Version: o.Version, Containerd: o.Containerd}
+}
+
+func (o Options) parts() []parts.Part {
+	return append(o.system().Parts(), imageParts(append([]string{o.Version}, o.Publish...))...)
+}
+
+// imageParts are the parts of the images of some versions.
+func imageParts(versions []string) []parts.Part {
+	var all []parts.Part
+	for _, v := range versions {
+		if release, err := parts.ReleaseOf(v); err == nil {
+			all = append(all, registry.Parts(release)...)
+		}
+	}
+	return all
+}
