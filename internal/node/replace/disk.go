@@ -14,7 +14,8 @@ import (
 
 // Disk is the changes to a file system that replacing a file is made of. Each either happens or does not.
 type Disk interface {
-	// WriteTemp writes content to a new or truncated file, sets its mode, and waits until it is on disk.
+	// WriteTemp writes content to a new file, sets its mode, and waits until it is on disk. What has the name before loses only
+	// that name: an attempt that was cut off may have left a second name of a file that is in use or kept.
 	WriteTemp(path string, content io.Reader, mode os.FileMode) error
 	// Link makes newPath a second name of oldPath's file.
 	Link(oldPath, newPath string) error
@@ -31,9 +32,12 @@ type OS struct{}
 
 var _ Disk = OS{}
 
-// WriteTemp writes, sets the mode, and syncs.
-func (OS) WriteTemp(path string, content io.Reader, mode os.FileMode) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// WriteTemp removes the name, writes, sets the mode, and syncs.
+func (d OS) WriteTemp(path string, content io.Reader, mode os.FileMode) (err error) {
+	if err := d.Remove(path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
