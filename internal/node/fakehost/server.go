@@ -56,6 +56,8 @@ type server struct {
 	config  *tls.Config
 	handler http.HandlerFunc
 	running *http.Server
+	// ended is closed once running has given its address back.
+	ended chan struct{}
 }
 
 // ownAddress is a loopback address of this test's own: a port of 127.0.0.1 that is free now may be a client's a moment later.
@@ -98,14 +100,18 @@ func (s *server) set(on bool) {
 			return
 		}
 		s.running = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-		go func(server *http.Server) {
+		s.ended = make(chan struct{})
+		go func(server *http.Server, ended chan<- struct{}) {
+			defer close(ended)
 			// It ends with an error when it is closed.
 			_ = server.Serve(tls.NewListener(listener, s.config))
-		}(s.running)
+		}(s.running, s.ended)
 	case !on && s.running != nil:
 		if err := s.running.Close(); err != nil {
 			s.t.Errorf("close: %v", err)
 		}
+		// A server that is closed before it serves closes its listener only then.
+		<-s.ended
 		s.running = nil
 	}
 }
