@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -20,6 +21,10 @@ import (
 
 // appDeadline bounds the start of the application.
 const appDeadline = 3 * time.Minute
+
+// answersInARow is how many requests the application must have answered before it counts as served: enough for the load balancer to
+// have tried every node.
+const answersInARow = 30
 
 // DeployApp starts the web application of two replicas with its PodDisruptionBudget, and waits until it serves.
 func (b *Bed) DeployApp(ctx context.Context) error {
@@ -48,5 +53,34 @@ func (b *Bed) DeployApp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("wait for the application's replicas (look: kubectl -n webapp describe pods): %w", err)
 	}
+	return b.awaitEntrance(ctx)
+}
+
+// awaitEntrance waits until the application answers through the load balancer, which finds out about each node by itself.
+func (b *Bed) awaitEntrance(ctx context.Context) error {
+	// A client of its own: a connection that is kept would ask one node only.
+	probe := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	last, inARow := error(nil), 0
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, appDeadline, true, func(context.Context) (bool, error) {
+		response, err := probe.Get(b.ApplicationURL())
+		if err == nil && response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("HTTP status %s", response.Status)
+		}
+		if response != nil {
+			err = errors.Join(err, response.Body.Close())
+		}
+		if last = err; err != nil {
+			inARow = 0
+			return false, nil
+		}
+		inARow++
+		return inARow == answersInARow, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the application at %s: %w", b.ApplicationURL(), errors.Join(err, last))
+	}
 	return nil
 }
+
+// ApplicationURL is where the application answers, through the load balancer.
+func (b *Bed) ApplicationURL() string { return "http://" + b.Lab.ApplicationAddress() + "/" }

@@ -30,7 +30,7 @@ func (b *Bed) StartClients(ctx context.Context) (Clients, error) {
 		out = append(out, load.Start(ctx, load.Client{Name: name, Fresh: fresh, Transport: transport,
 			URL: b.Config.Host + "/api/v1/namespaces/default"}))
 	}
-	return append(out, load.Start(ctx, load.Client{Name: "application", URL: "http://" + b.Lab.ApplicationAddress() + "/"})), nil
+	return append(out, load.Start(ctx, load.Client{Name: "application", URL: b.ApplicationURL()})), nil
 }
 
 // apiTransport is a plain HTTP/1.1 transport with the administrator's certificate: what most clients that are not written
