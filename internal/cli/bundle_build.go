@@ -31,7 +31,7 @@ containerd-shim-runc-v2, ctr, runc, etcdctl, etcdutl) and cni/ (loopback and the
 for their versions. The same programs give the same image, to the byte.`,
 		Example: `  refit bundle build --version v1.36.3 --from ./v1.36.3 --refit-node bin/refit-node --push registry.site/refit/bundle:v1.36.3
   refit bundle build --version v1.36.3 --from ./v1.36.3 --refit-node bin/refit-node --output v1.36.3.tar`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.bundleBuild(cmd, f) },
 	}
 	flags := cmd.Flags()
@@ -58,6 +58,10 @@ func (a *app) bundleBuild(cmd *cobra.Command, f buildFlags) error {
 	}
 	if err := f.readNetworking(); err != nil {
 		return usageError(err)
+	}
+	var err error
+	if f.Version, err = versionOf(f.Version); err != nil {
+		return err
 	}
 	img, m, err := oci.Build(ctx, f.Options)
 	if err != nil {

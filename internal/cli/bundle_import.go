@@ -36,7 +36,7 @@ the same repository as the nodes call it. From an archive, the image must get to
 		Example: `  refit bundle import registry.site/refit/bundle:v1.36.3
   refit bundle import localhost:5000/bundle:v1.36.3 --insecure --image-ref refit.dev/bundle
   refit bundle import v1.36.3.tar --push registry.site/refit/bundle:v1.36.3`,
-		Args: cobra.ExactArgs(1),
+		Args: bundleSource,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bundleImport(cmd, args[0], f) },
 	}
 	cmd.Flags().StringVar(&f.imageRef, "image-ref", "", "repository from which nodes pull the bundle, e.g. refit.dev/bundle (default: the one it is read from or pushed to)")
@@ -54,13 +54,9 @@ func (a *app) bundleImport(cmd *cobra.Command, source string, f importFlags) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	m, err := oci.Inspect(img)
+	m, digest, err := inspect(img, source, "import")
 	if err != nil {
-		return fmt.Errorf("import %s: %w", source, err)
-	}
-	digest, err := img.Digest()
-	if err != nil {
-		return fmt.Errorf("work out the digest of %s: %w", source, err)
+		return err
 	}
 	repository, err := f.repository(source)
 	if err != nil {

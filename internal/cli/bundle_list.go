@@ -18,7 +18,7 @@ func newBundleList(a *app) *cobra.Command {
 		Use:     "list",
 		Short:   "List the bundles that were imported",
 		Example: `  refit bundle list -o wide`,
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.bundleList(cmd, output) },
 	}
 	outputFlag(cmd, &output)

@@ -20,7 +20,7 @@ func newBundleShow(a *app) *cobra.Command {
 		Short: "Show what a bundle holds, and check it",
 		Example: `  refit bundle show registry.site/refit/bundle:v1.36.3
   refit bundle show v1.36.3.tar -o json`,
-		Args: cobra.ExactArgs(1),
+		Args: bundleSource,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bundleShow(cmd, args[0], registry, output) },
 	}
 	insecureFlag(cmd, &registry)
@@ -36,16 +36,12 @@ func (a *app) bundleShow(cmd *cobra.Command, source string, registry oci.Registr
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	m, err := oci.Inspect(img)
+	m, digest, err := inspect(img, source, "check")
 	if err != nil {
-		return fmt.Errorf("check %s: %w", source, err)
+		return err
 	}
 	if output.Machine() {
 		return output.Value(a.Out, m)
-	}
-	digest, err := img.Digest()
-	if err != nil {
-		return fmt.Errorf("work out the digest of %s: %w", source, err)
 	}
 	a.say("Version:      %s", m.Version)
 	a.say("Digest:       %s", digest)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -87,16 +88,14 @@ func findUpgrade(ctx context.Context, c client.Reader, name string) (*v1alpha1.K
 	if err != nil {
 		return nil, err
 	}
-	var names []string
 	for i := range upgrades {
 		if upgrades[i].Name == name {
 			return &upgrades[i], nil
 		}
-		names = append(names, upgrades[i].Name)
 	}
 	switch {
 	case name != "":
-		return nil, fmt.Errorf("there is no upgrade %q%s", name, suggest(name, names))
+		return nil, unknownUpgrade(name, upgradeNamesOf(upgrades))
 	case len(upgrades) == 0:
 		return nil, nil
 	}
@@ -104,4 +103,28 @@ func findUpgrade(ctx context.Context, c client.Reader, name string) (*v1alpha1.K
 		return u, nil
 	}
 	return &upgrades[0], nil
+}
+
+// mostNames of a list are named in a message; the rest is counted.
+const mostNames = 10
+
+// unknownUpgrade says which upgrades there are, the newest first.
+func unknownUpgrade(name string, names []string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("there is no upgrade %q: none has been started here yet", name)
+	}
+	close, more := suggest(name, names), ""
+	if len(names) > mostNames {
+		names, more = names[:mostNames], fmt.Sprintf(" and %d older ones", len(names)-mostNames)
+	}
+	return fmt.Errorf("there is no upgrade %q%s; upgrades are %s%s", name, close, strings.Join(names, ", "), more)
+}
+
+// notEnded says that an upgrade is in the way, and how it comes to an end.
+func notEnded(u *v1alpha1.KubernetesUpgrade) error {
+	how := "wait until it has, or end it with `refit abort`"
+	if u.Status.State == v1alpha1.StateUpgradeFailed {
+		how = "go on with it by `refit resume`, or end it with `refit abort`"
+	}
+	return fmt.Errorf("upgrade %s to %s has not ended (%s): see `refit status`; %s", u.Name, u.Spec.ToVersion, stateOf(u), how)
 }

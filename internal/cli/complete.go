@@ -95,11 +95,15 @@ func (a *app) upgradeNames(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return upgradeNamesOf(upgrades), nil
+}
+
+func upgradeNamesOf(upgrades []v1alpha1.KubernetesUpgrade) []string {
 	var names []string
-	for _, u := range upgrades {
-		names = append(names, u.Name)
+	for i := range upgrades {
+		names = append(names, upgrades[i].Name)
 	}
-	return names, nil
+	return names
 }
 
 // first is the only argument, empty where there is none.

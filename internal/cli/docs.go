@@ -27,7 +27,7 @@ func newDocs(*app) *cobra.Command {
 			if err := doc.GenMarkdownTree(root, args[0]); err != nil {
 				return fmt.Errorf("write the reference: %w", err)
 			}
-			page := "# Exit codes of refit\n\n```\n" + exitCodes + "```\n"
+			page := "# Exit codes\n\n" + exitCodesOf + "\n\n```\n" + exitCodes + "```\n\n" + exitCodesOfSteps + "\n\n```\n" + stepExitCodes + "```\n"
 			return os.WriteFile(filepath.Join(args[0], "exit-codes.md"), []byte(page), 0o644)
 		},
 	}
@@ -41,7 +41,14 @@ func asMarkdown(cmd *cobra.Command) {
 	}
 }
 
+// What the exit codes are those of.
+const (
+	exitCodesOf      = "The exit codes of refit:"
+	exitCodesOfSteps = "The exit codes of a step on a node, as `refit logs` and systemd on the node show them:"
+)
+
 // newExitCodes is a help topic: a command without anything to run.
 func newExitCodes(*app) *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "The exit codes of refit", Long: "The exit codes of refit:\n\n" + indent(exitCodes)}
+	return &cobra.Command{Use: "exit-codes", Short: "The exit codes of refit, and of the steps on a node",
+		Long: exitCodesOf + "\n\n" + indent(exitCodes) + "\n\n" + exitCodesOfSteps + "\n\n" + indent(stepExitCodes)}
 }

@@ -12,7 +12,8 @@ const (
 	ExitError
 	// ExitUsage: the command line is wrong, and nothing was done.
 	ExitUsage
-	// ExitBlocked: gates hold the upgrade up, and it was not started; or `refit health` found what would.
+	// ExitBlocked: gates, or an upgrade that has not ended, hold the upgrade up, and it was not started; or `refit plan` or
+	// `refit health` found what would.
 	ExitBlocked
 	// ExitFailed: the upgrade that was watched failed and needs a person.
 	ExitFailed
@@ -25,10 +26,20 @@ const (
 const exitCodes = `0  done
 1  an error; the message says what to do
 2  the command line is wrong; nothing was done
-3  gates hold the upgrade up; nothing was started
+3  a gate, or an upgrade that has not ended, is in the way; nothing was started
 4  the upgrade failed and needs a person
 5  the upgrade was aborted
 6  watching ended (interrupted, or --timeout) while the upgrade goes on
+`
+
+// stepExitCodes are those of refit-node, package internal/node/spec, as 'refit logs' and systemd show them.
+const stepExitCodes = `  0  done
+  1  failed; tried again by itself, three times in all
+ 10  refused: a person must see to something first
+ 11  the drain's time was over, and Pods were left
+ 12  rolled back: the new program did not come up, and the old one runs again
+ 75  on the host alone: failed, and systemd begins it again, as no Pod may come up before it is done
+255  told to end before it was done; started again. So is any other code, such as 137
 `
 
 // exitError is an error that ends the program with a code of its own.

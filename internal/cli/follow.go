@@ -20,8 +20,20 @@ import (
 // watch for ever.
 const watchTimeout = 7 * 24 * time.Hour
 
-// follow shows an upgrade until it has ended: the one of that name, or else the one under way.
-func (a *app) follow(cmd *cobra.Command, name string) error {
+// watching is how an upgrade is shown until it has ended.
+type watching struct {
+	// upgrade by name; empty for the one under way.
+	upgrade string
+	output  print.Format
+	// objects are what a program reads: -o json and yaml write each anew whenever it changes.
+	objects func(seen feed.Seen, upgrade string) []streamed
+}
+
+// follow shows an upgrade until it has ended.
+func (a *app) follow(cmd *cobra.Command, w watching) error {
+	if w.output == print.Wide {
+		return usageError(errors.New("-o wide does not go with --watch, which has a view of its own: leave one of them out, or take -o json or -o yaml"))
+	}
 	ctx, cancel := a.bounded(cmd, watchTimeout)
 	defer cancel()
 	c, err := a.connect()
@@ -33,27 +45,40 @@ func (a *app) follow(cmd *cobra.Command, name string) error {
 		return err
 	}
 	seen := f.Seen()
-	if name == "" {
+	if w.upgrade == "" {
 		u := unfinished(seen.Upgrades)
 		if u == nil {
 			a.note("No upgrade is under way: there is nothing to watch.")
 			return nil
 		}
-		name = u.Name
+		w.upgrade = u.Name
 	}
-	if seen.Upgrade(name) == nil {
-		return fmt.Errorf("there is no upgrade %q", name)
+	if seen.Upgrade(w.upgrade) == nil {
+		return unknownUpgrade(w.upgrade, upgradeNamesOf(seen.Upgrades))
 	}
-	ended := func(s feed.Seen) bool { return hasEnded(s.Upgrade(name)) }
-	if a.interactive() {
-		err = view.Live(ctx, a.liveInput(), a.Out, name, f, ended)
-	} else {
-		err = a.narrate(ctx, name, f, ended)
-	}
+	err = a.show(ctx, w, f)
 	if err != nil && !errors.Is(err, view.ErrInterrupted) && ctx.Err() == nil {
 		return err
 	}
-	return a.outcome(name, f.Seen(), ctx.Err())
+	return a.outcome(w, f.Seen(), ctx.Err())
+}
+
+// show shows the upgrade as the output wants it.
+func (a *app) show(ctx context.Context, w watching, f *feed.Feed) error {
+	ended := func(s feed.Seen) bool { return hasEnded(s.Upgrade(w.upgrade)) }
+	switch {
+	case w.output.Machine():
+		return a.each(ctx, f, ended, newStream(a.Out, w).write)
+	case a.interactive():
+		return view.Live(ctx, a.liveInput(), a.Out, w.upgrade, f, ended)
+	}
+	narrator := view.NewNarrator(w.upgrade)
+	return a.each(ctx, f, ended, func(seen feed.Seen) error {
+		for _, line := range narrator.Tell(seen, a.clock.Now()) {
+			a.say("%s", line)
+		}
+		return nil
+	})
 }
 
 // liveInput is where Ctrl-C comes from; without a terminal there, signals alone end the watching.
@@ -64,15 +89,14 @@ func (a *app) liveInput() io.Reader {
 	return nil
 }
 
-// narrate tells the upgrade in lines.
-func (a *app) narrate(ctx context.Context, name string, f *feed.Feed, ended func(feed.Seen) bool) error {
-	narrator := view.NewNarrator(name)
+// each hands on what is seen, whenever there is something new and every second, until the upgrade has ended.
+func (a *app) each(ctx context.Context, f *feed.Feed, ended func(feed.Seen) bool, tell func(feed.Seen) error) error {
 	ticker := a.clock.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		seen := f.Seen()
-		for _, line := range narrator.Tell(seen, a.clock.Now()) {
-			a.say("%s", line)
+		if err := tell(seen); err != nil {
+			return err
 		}
 		if ended(seen) {
 			return nil
@@ -102,12 +126,15 @@ func afterAll(u *v1alpha1.KubernetesUpgrade) string {
 	return ", after " + print.Duration(u.Status.CompletedAt.Sub(u.Status.StartedAt.Time))
 }
 
-// outcome says how the upgrade ended, and gives the exit code for it.
-func (a *app) outcome(name string, seen feed.Seen, stopped error) error {
+// outcome says how the upgrade ended, and gives the exit code for it. To a program, the last object has said it.
+func (a *app) outcome(w watching, seen feed.Seen, stopped error) error {
+	name := w.upgrade
 	u := seen.Upgrade(name)
 	switch {
 	case u == nil:
 		return fmt.Errorf("upgrade %s was deleted while it was watched", name)
+	case u.Status.State == v1alpha1.StateUpgradeComplete && w.output.Machine():
+		return nil
 	case u.Status.State == v1alpha1.StateUpgradeComplete:
 		a.say("Every node runs %s%s.", u.Spec.ToVersion, afterAll(u))
 		return nil
@@ -119,7 +146,9 @@ func (a *app) outcome(name string, seen feed.Seen, stopped error) error {
 		a.note("%s; upgrade %s goes on. `refit status --watch` shows it again, `refit pause` and `refit abort` stop it.", why, name)
 		return &exitError{code: ExitUnwatched, err: &silentError{}}
 	}
-	a.describe(u)
+	if !w.output.Machine() {
+		a.describe(u, namesOfFailed(seen.NodeUpgrades, name))
+	}
 	code := ExitFailed
 	if u.Status.State == v1alpha1.StateUpgradeAborted {
 		code = ExitAborted

@@ -42,7 +42,11 @@ func (a *app) forecast(ctx context.Context, c client.Client, to, plan string, ex
 
 // summary is the forecast in a line.
 func (f *forecast) summary() string {
-	return fmt.Sprintf("%s → %s, %d nodes, about %s", f.From, strings.Join(f.Hops, " → "), len(f.Nodes), print.Duration(f.Estimate))
+	nodes := plural(len(f.Nodes), "node")
+	if n := len(f.Left); n > 0 { // the estimate is without them
+		nodes += fmt.Sprintf(", %d left as now", n)
+	}
+	return fmt.Sprintf("%s → %s, %s, about %s", f.From, strings.Join(f.Hops, " → "), nodes, print.Duration(f.Estimate))
 }
 
 func (f *forecast) question() string {

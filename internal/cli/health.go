@@ -23,7 +23,7 @@ func newHealth(a *app) *cobra.Command {
 version skew, webhooks. The exit code is 3 where one is closed.`,
 		Example: `  refit health
   refit health -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.health(cmd, output) },
 	}
 	outputFlag(cmd, &output)
@@ -62,12 +62,4 @@ func healthGates(c *snapshot.Cluster) []gate.Verdict {
 	now := version.Lowest(c)
 	verdicts := gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: c, Target: now, Hop: now, Hops: []string{now}, MaxUnavailable: 1})
 	return slices.DeleteFunc(verdicts, func(v gate.Verdict) bool { return slices.Contains(aboutUpgrades, v.Gate) })
-}
-
-func gateTable(verdicts []gate.Verdict) print.Table {
-	t := print.Table{Columns: []print.Column{{Name: "GATE"}, {Name: "VERDICT"}, {Name: "SAW"}}}
-	for _, v := range verdicts {
-		t.Rows = append(t.Rows, []string{v.Gate, string(v.Level), v.Message})
-	}
-	return t
 }

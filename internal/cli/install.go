@@ -35,7 +35,7 @@ checked that the cluster is kubeadm's and that you have the rights.`,
   refit install --image registry.site/refit/manager:v1.0.0
   refit install --dry-run
   refit install -o yaml > refit.yaml`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.install(cmd, f) },
 	}
 	flags := cmd.Flags()

@@ -34,13 +34,13 @@ and that of a node whose pod is gone, is on the node in /var/lib/refit/logs.`,
 		Example: `  refit logs cp-1
   refit logs worker-3 --step drain
   refit logs cp-2 -f`,
-		Args:              cobra.ExactArgs(1),
+		Args:              oneNode,
 		ValidArgsFunction: a.completeOne(a.nodeNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd, args[0], f) },
 	}
-	cmd.Flags().StringVar(&f.step, "step", "", "this step alone")
+	cmd.Flags().StringVar(&f.step, "step", "", "this step alone: "+strings.Join(stepNames(), ", "))
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on until the node's upgrade has ended")
-	_ = cmd.RegisterFlagCompletionFunc("step", cobra.FixedCompletions(stepNames, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("step", cobra.FixedCompletions(stepNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -62,8 +62,8 @@ func (a *app) logs(cmd *cobra.Command, node string, f logFlags) error {
 	}
 	ctx, cancel := a.bounded(cmd, limit)
 	defer cancel()
-	if f.step != "" && !slices.Contains(stepNames, f.step) {
-		return usageError(fmt.Errorf("there is no step %q%s; steps are %s", f.step, suggest(f.step, stepNames), strings.Join(stepNames, ", ")))
+	if steps := stepNames(); f.step != "" && !slices.Contains(steps, f.step) {
+		return usageError(fmt.Errorf("there is no step %q%s; steps are %s", f.step, suggest(f.step, steps), strings.Join(steps, ", ")))
 	}
 	c, err := a.connect()
 	if err != nil {

@@ -23,17 +23,18 @@ func newNodes(a *app) *cobra.Command {
 		Short: "List the nodes, what they run, and where each stands in the upgrade",
 		Example: `  refit nodes
   refit nodes -o wide
-  refit nodes --watch`,
-		Args: cobra.NoArgs,
+  refit nodes --watch
+  refit nodes --watch -o json`,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
-				return a.follow(cmd, "")
+				return a.follow(cmd, watching{output: output, objects: nodeObjects})
 			}
 			return a.nodes(cmd, output)
 		},
 	}
 	outputFlag(cmd, &output)
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "keep showing them until the upgrade has ended")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "keep showing them until the upgrade has ended; with -o json a line, with -o yaml a document for each change of a node")
 	return cmd
 }
 
@@ -90,5 +91,5 @@ func findNode(ctx context.Context, c client.Reader, name string) (*corev1.Node, 
 		}
 		names = append(names, list.Items[i].Name)
 	}
-	return nil, fmt.Errorf("there is no node %q%s (see `refit nodes`)", name, suggest(name, names))
+	return nil, fmt.Errorf("there is no node %q%s; `refit nodes` lists them", name, suggest(name, names))
 }

@@ -16,9 +16,10 @@ func newPause(a *app) *cobra.Command {
 		Short: "Start nothing new; what is in flight is finished",
 		Long: `Start nothing new. Nodes that are being upgraded are finished and put back into service, and the next one waits
 until 'refit resume'.`,
-		Example:           `  refit pause`,
+		Example: `  refit pause
+  refit resume`,
 		ValidArgsFunction: a.completeOne(a.upgradeNames),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              maybeUpgrade,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.control(cmd, first(args), pause) },
 	}
 }

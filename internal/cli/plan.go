@@ -1,10 +1,12 @@
 package cli
 
 import (
-	"strings"
+	"context"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
 	"refit.dev/refit/internal/gate"
 )
@@ -18,10 +20,12 @@ func newPlan(a *app) *cobra.Command {
 		Short: "Show what an upgrade would do, and what is in its way; changes nothing",
 		Long: `Show what an upgrade would do: the way there, the gates and what each saw, the control planes and the waves of
 workers in their order, and an estimate. It is worked out by the functions that the manager decides with, from what
-the cluster looks like now. Nothing is changed. The exit code is 3 where a gate is closed.`,
+the cluster looks like now. Nothing is changed. The exit code is 3 where a gate is closed, and while an upgrade has not
+ended: then there is no forecast, but what is left of that upgrade is shown.`,
 		Example: `  refit plan v1.36.3
+  refit plan v1.36.3 --exclude-gate removed-apis
   refit plan v1.36.3 --plan weekend -o json`,
-		Args:              cobra.ExactArgs(1),
+		Args:              a.versionArgument,
 		ValidArgsFunction: a.completeOne(a.versionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.plan(cmd, args[0], plan, exclude, output)
@@ -41,6 +45,10 @@ func planFlags(a *app, cmd *cobra.Command, plan *string, exclude *[]string) {
 }
 
 func (a *app) plan(cmd *cobra.Command, to, plan string, exclude []string, output print.Format) error {
+	to, err := versionOf(to)
+	if err != nil {
+		return err
+	}
 	if err := checkGateNames(exclude); err != nil {
 		return err
 	}
@@ -49,6 +57,13 @@ func (a *app) plan(cmd *cobra.Command, to, plan string, exclude []string, output
 	c, err := a.connect()
 	if err != nil {
 		return err
+	}
+	upgrades, err := listUpgrades(ctx, c)
+	if err != nil {
+		return err
+	}
+	if u := unfinished(upgrades); u != nil {
+		return a.planUnderWay(ctx, c, u, to, output)
 	}
 	f, err := a.forecast(ctx, c, to, plan, exclude)
 	if err != nil {
@@ -59,10 +74,27 @@ func (a *app) plan(cmd *cobra.Command, to, plan string, exclude []string, output
 			return err
 		}
 	} else {
-		a.say("%s", strings.TrimSuffix(f.Text(), "\n"))
+		f.write(a)
 	}
 	if len(f.Blocked) > 0 {
 		return &exitError{code: ExitBlocked, err: &silentError{}}
 	}
 	return nil
+}
+
+// planUnderWay shows what is left of the upgrade that has not ended. Nothing else can start: the exit code says so.
+func (a *app) planUnderWay(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade, asked string, output print.Format) error {
+	nodes, claims, err := listNodes(ctx, c)
+	if err != nil {
+		return err
+	}
+	w := newUnderWay(u, nodes, claims)
+	if output.Machine() {
+		if err := output.Value(a.Out, map[string]any{"to": asked, "underWay": w}); err != nil {
+			return err
+		}
+	} else {
+		w.write(a, asked)
+	}
+	return &exitError{code: ExitBlocked, err: &silentError{}}
 }

@@ -19,7 +19,7 @@ not from where the upgrade stopped: what was done by hand in between counts.`,
 		Example: `  refit resume
   refit resume && refit status --watch`,
 		ValidArgsFunction: a.completeOne(a.upgradeNames),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              maybeUpgrade,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.control(cmd, first(args), resume) },
 	}
 }

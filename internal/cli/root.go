@@ -38,9 +38,6 @@ func Run(ctx context.Context, args []string, streams Streams) int {
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
-	if _, _, err := root.Find(args[1:]); err != nil {
-		return report(streams, usageError(fmt.Errorf("%w\nRun 'refit --help' for the commands", err)))
-	}
 	return report(streams, root.ExecuteContext(ctx))
 }
 
@@ -62,12 +59,15 @@ func (*silentError) Error() string { return "see above" }
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "refit",
-		Short:         "Upgrade Kubernetes clusters in place",
-		Long:          rootLong + indent(exitCodes),
+		Use:   "refit",
+		Short: "Upgrade Kubernetes clusters in place",
+		Long:  rootLong + indent(exitCodes),
+		Example: `  refit versions
+  refit plan v1.36.3
+  refit status --watch`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noSubcommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	a.config.addFlags(root.PersistentFlags())
@@ -81,30 +81,10 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	root.AddCommand(newDocs(a), newExitCodes(a))
-	root.SetHelpCommandGroupID("about")
-	root.SetCompletionCommandGroupID("about")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(fmt.Errorf("%w\nRun '%s --help' for usage", err, cmd.CommandPath()))
-	})
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	root.SetFlagErrorFunc(wrongFlag)
+	addBuiltin(root)
 	checkArguments(root)
 	return root
-}
-
-// checkArguments makes every wrong argument a usage error.
-func checkArguments(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError(fmt.Errorf("%w\nUsage: %s", err, cmd.UseLine()))
-			}
-			return nil
-		}
-	}
-	for _, child := range cmd.Commands() {
-		checkArguments(child)
-	}
 }
 
 // parent makes a command that only holds others.
@@ -112,7 +92,7 @@ func parent(use, short string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args:  cobra.NoArgs,
+		Args:  noSubcommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(children...)
@@ -120,5 +100,5 @@ func parent(use, short string, children ...*cobra.Command) *cobra.Command {
 }
 
 func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
@@ -19,18 +21,19 @@ func newStatus(a *app) *cobra.Command {
 		Short: "Show where the upgrade stands: the one under way, or the latest",
 		Example: `  refit status
   refit status --watch
-  refit status -o yaml`,
+  refit status -o yaml
+  refit status --watch -o json`,
 		ValidArgsFunction: a.completeOne(a.upgradeNames),
-		Args:              cobra.MaximumNArgs(1),
+		Args:              maybeUpgrade,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if watch {
-				return a.follow(cmd, first(args))
+				return a.follow(cmd, watching{upgrade: first(args), output: output, objects: upgradeObject})
 			}
 			return a.status(cmd, first(args), output)
 		},
 	}
 	outputFlag(cmd, &output)
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "keep showing it until the upgrade has ended")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "keep showing it until the upgrade has ended; with -o json a line, with -o yaml a document for each change")
 	return cmd
 }
 
@@ -52,7 +55,7 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 	if output.Machine() {
 		return output.Value(a.Out, withKind(upgrade))
 	}
-	a.describe(upgrade)
+	a.describe(upgrade, failedNodes(ctx, c, upgrade))
 	if output == print.Wide {
 		a.say("")
 		return conditionTable(upgrade).Write(a.Out, true)
@@ -60,8 +63,30 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 	return nil
 }
 
+// failedNodes are the nodes that an upgrade failed by, empty also where they cannot be read: the rest is worth showing.
+func failedNodes(ctx context.Context, c client.Reader, u *v1alpha1.KubernetesUpgrade) []string {
+	if u.Status.State != v1alpha1.StateUpgradeFailed {
+		return nil
+	}
+	var list v1alpha1.NodeUpgradeList
+	if err := c.List(ctx, &list, client.InNamespace(v1alpha1.Namespace), client.MatchingLabels{v1alpha1.LabelUpgrade: u.Name}); err != nil {
+		return nil
+	}
+	return namesOfFailed(list.Items, u.Name)
+}
+
+func namesOfFailed(all []v1alpha1.NodeUpgrade, upgrade string) []string {
+	var names []string
+	for i := range all {
+		if n := &all[i]; n.Labels[v1alpha1.LabelUpgrade] == upgrade && n.Status.Phase == v1alpha1.NodeFailed {
+			names = append(names, n.Spec.Machine.Name)
+		}
+	}
+	return names
+}
+
 // describe writes what is known of an upgrade, a property a line.
-func (a *app) describe(u *v1alpha1.KubernetesUpgrade) {
+func (a *app) describe(u *v1alpha1.KubernetesUpgrade, failed []string) {
 	s := &u.Status
 	line := func(name, value string) {
 		if value != "" {
@@ -83,7 +108,7 @@ func (a *app) describe(u *v1alpha1.KubernetesUpgrade) {
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != s.Waiting {
 		line("Message", c.Message)
 	}
-	line("Next", nextCommand(u))
+	line("Next", nextCommand(u, failed))
 }
 
 func conditionTable(u *v1alpha1.KubernetesUpgrade) print.Table {
@@ -147,10 +172,16 @@ func countText(n v1alpha1.NodeCounts) string {
 }
 
 // nextCommand is what a person would type next, empty where nothing is to be done.
-func nextCommand(u *v1alpha1.KubernetesUpgrade) string {
+func nextCommand(u *v1alpha1.KubernetesUpgrade, failed []string) string {
 	switch {
+	case u.Status.State == "":
+		return "where it stays like this, no manager runs: see `kubectl -n " + v1alpha1.Namespace + " get pods`"
+	case u.Status.State == v1alpha1.StateUpgradeFailed && len(failed) == 1:
+		return fmt.Sprintf("see `refit logs %[1]s`; once the cause is gone `refit retry %[1]s`, or else `refit abort`", failed[0])
+	case u.Status.State == v1alpha1.StateUpgradeFailed && len(failed) > 1:
+		return "see `refit nodes -o wide` and `refit logs NODE`; once the causes are gone `refit resume`, or else `refit abort`"
 	case u.Status.State == v1alpha1.StateUpgradeFailed:
-		return "see `refit nodes -o wide` and `refit logs NODE`; then `refit resume`, or `refit abort`"
+		return "once the cause is gone `refit resume`, or else `refit abort`"
 	case u.Finished():
 		return ""
 	case u.Spec.Paused:

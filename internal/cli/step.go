@@ -30,7 +30,7 @@ func newStepOf(a *app, step v1alpha1.RequestedStep, use, short string) *cobra.Co
 		Use:     use,
 		Short:   short,
 		Example: "  refit step " + use,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneNode,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.control(cmd, "", func(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade) (string, error) {
 				return request(ctx, c, u, v1alpha1.StepRequest{Step: step, Node: args[0]})
@@ -38,7 +38,7 @@ func newStepOf(a *app, step v1alpha1.RequestedStep, use, short string) *cobra.Co
 		},
 	}
 	if step == v1alpha1.RequestNetworking {
-		cmd.Args = cobra.NoArgs
+		cmd.Args = none
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 			return a.control(cmd, "", func(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade) (string, error) {
 				return request(ctx, c, u, v1alpha1.StepRequest{Step: step})

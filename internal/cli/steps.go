@@ -4,13 +4,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/node/spec"
 )
 
-// stepNames are the steps of a node's upgrade, in their order.
-var stepNames = []string{
-	string(v1alpha1.StepPreflight), string(v1alpha1.StepCopyBinaries), string(v1alpha1.StepPullImages), string(v1alpha1.StepBackupEtcd),
-	string(v1alpha1.StepContainerd), string(v1alpha1.StepCNIPlugins), string(v1alpha1.StepKubeadm), string(v1alpha1.StepDrain),
-	string(v1alpha1.StepKubelet), string(v1alpha1.StepVerify), string(v1alpha1.StepUncordon), string(v1alpha1.StepCleanup),
+// stepNames are the steps of a node's upgrade, in their order: those of a control plane, which has all of them.
+func stepNames() []string {
+	var names []string
+	for _, step := range spec.Steps(v1alpha1.NodeTypeControlPlane) {
+		names = append(names, string(step))
+	}
+	return names
 }
 
 func getOptions() metav1.GetOptions { return metav1.GetOptions{} }

@@ -18,7 +18,7 @@ func suggest(name string, known []string) string {
 	if len(close) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %s?", strings.Join(close[:min(len(close), 3)], " or "))
+	return fmt.Sprintf(" (did you mean %s?)", strings.Join(close[:min(len(close), 3)], " or "))
 }
 
 // distance is the number of letters to change, add or remove to make one word of the other.

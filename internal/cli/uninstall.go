@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,7 +19,7 @@ func newUninstall(a *app) *cobra.Command {
 --purge is given: then its kinds and its namespace go, too. Nodes are not touched. Refused while an upgrade runs.`,
 		Example: `  refit uninstall
   refit uninstall --purge`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.uninstall(cmd, purge) },
 	}
 	cmd.Flags().BoolVar(&purge, "purge", false, "remove all that Refit knows, its kinds and its namespace, too")
@@ -62,7 +61,7 @@ func refuseWhileUnfinished(ctx context.Context, c client.Reader) error {
 		return err
 	}
 	if u := unfinished(upgrades); u != nil {
-		return fmt.Errorf("upgrade %s has not ended (%s): wait until it has, or end it with `refit abort`", u.Name, stateOf(u))
+		return notEnded(u)
 	}
 	return nil
 }

@@ -28,12 +28,14 @@ func newUpgrade(a *app) *cobra.Command {
 		Short: "Bring every node to a Kubernetes version",
 		Long: `Bring every node to a Kubernetes version: control planes first, one at a time, then workers. The same checks as by
 'refit plan' come first; where a gate is closed, nothing is started and the exit code is 3. The upgrade runs in the
-cluster: it goes on without this command.`,
+cluster: it goes on without this command.
+
+On a terminal it asks first; --yes answers. Without one, as in a script, nothing is asked.`,
 		Example: `  refit upgrade v1.36.3
   refit upgrade v1.36.3 --watch --yes
   refit upgrade v1.36.3 --mode Manual
   refit upgrade v1.36.3 --exclude-gate removed-apis`,
-		Args:              cobra.ExactArgs(1),
+		Args:              a.versionArgument,
 		ValidArgsFunction: a.completeOne(a.versionNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.upgrade(cmd, args[0], f) },
 	}
@@ -57,44 +59,39 @@ func (a *app) upgrade(cmd *cobra.Command, to string, f upgradeFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	to, err := versionOf(to)
+	if err != nil {
+		return err
+	}
 	name, err := a.startUpgrade(cmd, to, f)
-	if err != nil || name == "" {
+	if err != nil {
 		return err
 	}
 	if f.watch {
-		return a.follow(cmd, name)
+		return a.follow(cmd, watching{upgrade: name})
 	}
 	a.say("Watch it with `refit status --watch`.")
 	return nil
 }
 
-// startUpgrade checks and starts, and gives the name of the upgrade; empty where the person said no.
+// startUpgrade checks and starts, and gives the name of the upgrade.
 func (a *app) startUpgrade(cmd *cobra.Command, to string, f upgradeFlags) (string, error) {
-	ctx, cancel := a.bounded(cmd, defaultTimeout)
-	if f.watch { // --timeout is for the watching, then
-		cancel()
-		ctx, cancel = context.WithTimeout(cmd.Context(), defaultTimeout)
-	}
-	defer cancel()
 	c, err := a.connect()
 	if err != nil {
 		return "", err
 	}
-	if err := refuseSecond(ctx, c); err != nil {
-		return "", err
-	}
-	forecast, err := a.forecast(ctx, c, to, f.plan, f.exclude)
+	forecast, err := a.mayStart(cmd, c, to, f)
 	if err != nil {
 		return "", err
 	}
-	if err := a.refuseBlocked(forecast); err != nil {
-		return "", err
-	}
 	if !f.yes && a.asks() {
-		if err := a.ask(ctx, forecast.question()); err != nil {
+		// Out of the time that --timeout gives: a person may think as long as they like.
+		if err := a.ask(cmd.Context(), forecast.question(), "not started"); err != nil {
 			return "", err
 		}
 	}
+	ctx, cancel := a.starting(cmd, f)
+	defer cancel()
 	upgrade := &v1alpha1.KubernetesUpgrade{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "upgrade-" + to + "-"},
 		Spec:       v1alpha1.KubernetesUpgradeSpec{ToVersion: to, Mode: v1alpha1.UpgradeMode(f.mode), Plan: f.plan, ExcludedGates: f.exclude},
@@ -107,6 +104,28 @@ func (a *app) startUpgrade(cmd *cobra.Command, to string, f upgradeFlags) (strin
 	return upgrade.Name, nil
 }
 
+// starting gives the context of what starts an upgrade. With --watch, --timeout is for the watching.
+func (a *app) starting(cmd *cobra.Command, f upgradeFlags) (context.Context, context.CancelFunc) {
+	if f.watch {
+		return context.WithTimeout(cmd.Context(), defaultTimeout)
+	}
+	return a.bounded(cmd, defaultTimeout)
+}
+
+// mayStart says what the upgrade would do; the error says what is in its way.
+func (a *app) mayStart(cmd *cobra.Command, c client.Client, to string, f upgradeFlags) (*forecast, error) {
+	ctx, cancel := a.starting(cmd, f)
+	defer cancel()
+	if err := refuseSecond(ctx, c); err != nil {
+		return nil, err
+	}
+	forecast, err := a.forecast(ctx, c, to, f.plan, f.exclude)
+	if err != nil {
+		return nil, err
+	}
+	return forecast, a.refuseBlocked(forecast)
+}
+
 // refuseSecond keeps two upgrades from running at once. The gate for it can be excluded, this cannot.
 func refuseSecond(ctx context.Context, c client.Reader) error {
 	upgrades, err := listUpgrades(ctx, c)
@@ -114,15 +133,14 @@ func refuseSecond(ctx context.Context, c client.Reader) error {
 		return err
 	}
 	if u := unfinished(upgrades); u != nil {
-		return fmt.Errorf("upgrade %s to %s has not ended (%s): see `refit status`; wait until it has, or end it with `refit abort`", u.Name, u.Spec.ToVersion, stateOf(u))
+		return &exitError{code: ExitBlocked, err: notEnded(u)}
 	}
 	return nil
 }
 
-var errDeclined = errors.New("not started")
-
-// ask has a person confirm. The answer is read apart, so that Ctrl-C works while it is awaited.
-func (a *app) ask(ctx context.Context, question string) error {
+// ask has a person confirm; the error for a no says what did not happen. The answer is read apart, so that Ctrl-C works while
+// it is awaited.
+func (a *app) ask(ctx context.Context, question, declined string) error {
 	_, _ = fmt.Fprintf(a.ErrOut, "%s [y/N] ", question)
 	answers := make(chan string, 1)
 	go func() {
@@ -134,11 +152,11 @@ func (a *app) ask(ctx context.Context, question string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return errDeclined
+		a.note("") // the question's line has no end yet
 	case answer := <-answers:
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
 			return nil
 		}
-		return errDeclined
 	}
+	return errors.New(declined)
 }

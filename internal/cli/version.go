@@ -21,7 +21,7 @@ func newVersion(a *app) *cobra.Command {
 		Use:     "version",
 		Short:   "Print which build of Refit this is",
 		Example: `  refit version -o json`,
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE: func(*cobra.Command, []string) error {
 			info := versionInfo{Refit: buildinfo.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if output.Machine() {

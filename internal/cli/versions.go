@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,13 +21,15 @@ func newVersions(a *app) *cobra.Command {
 		Use:     "versions",
 		Aliases: []string{"kube-versions"},
 		Short:   "List the Kubernetes versions that this cluster runs or could be brought to",
-		Long: `List the Kubernetes versions that are known here.
+		Long: `List the Kubernetes versions that are known here, and those that run though their bundle was not imported.
 
 States: active, every component of every node runs it; partial, it runs somewhere; available, the cluster can be
-upgraded to it; unavailable, there is no way to it. Target marks the version selected for installation.`,
+upgraded to it; unavailable, there is no way to it. Target marks the version selected for installation. -o json and
+-o yaml print the KubernetesVersions, and so the imported ones alone.`,
 		Example: `  refit versions
-  refit versions -o wide`,
-		Args: cobra.NoArgs,
+  refit versions -o wide
+  refit versions -o json`,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.versions(cmd, output) },
 	}
 	outputFlag(cmd, &output)
@@ -48,22 +51,41 @@ func (a *app) versions(cmd *cobra.Command, output print.Format) error {
 	if output.Machine() {
 		return output.Value(a.Out, listOf(list.Items))
 	}
-	if len(list.Items) == 0 {
-		a.note("No Kubernetes version is known yet: make one known with `refit bundle import IMAGE`.")
-		return nil
+	return a.versionList(ctx, c, list.Items, output)
+}
+
+// versionList prints the versions that are known and those that run.
+func (a *app) versionList(ctx context.Context, c client.Client, known []v1alpha1.KubernetesVersion, output print.Format) error {
+	running, err := a.runningVersions(ctx, c, known)
+	if err != nil {
+		a.note("What the nodes run could not be read altogether: %v", err)
 	}
-	return versionTable(list.Items).Write(a.Out, output == print.Wide)
+	all := slices.Concat(known, running)
+	slices.SortFunc(all, func(x, y v1alpha1.KubernetesVersion) int { return version.Compare(x.Spec.Version, y.Spec.Version) })
+	if len(all) > 0 {
+		if err := versionTable(all).Write(a.Out, output == print.Wide); err != nil {
+			return err
+		}
+	}
+	if len(known) == 0 {
+		a.note("No Kubernetes version is known yet: make one known with `refit bundle import IMAGE`.")
+	}
+	return nil
 }
 
 func versionTable(versions []v1alpha1.KubernetesVersion) print.Table {
-	t := print.Table{Columns: []print.Column{{Name: "VERSION"}, {Name: "TARGET"}, {Name: "STATE"},
+	t := print.Table{Columns: []print.Column{{Name: "VERSION"}, {Name: "TARGET"}, {Name: "STATE"}, {Name: "BUNDLE"},
 		{Name: "FROM", Wide: true}, {Name: "COMPONENTS", Wide: true}, {Name: "IMAGE", Wide: true}}}
 	for _, v := range versions {
 		target, state := strconv.FormatBool(v.Status.Target), string(v.Status.State)
 		if state == "" { // the manager has not looked at it yet
 			target = ""
 		}
-		t.Rows = append(t.Rows, []string{v.Spec.Version, target, state,
+		bundle := "imported"
+		if v.Spec.Image == "" {
+			bundle = "not imported"
+		}
+		t.Rows = append(t.Rows, []string{v.Spec.Version, target, state, bundle,
 			strings.Join(v.Spec.UpgradeFrom, ","), componentText(v.Spec.Components), v.Spec.Image})
 	}
 	return t

@@ -30,7 +30,7 @@ func (f *Format) Set(text string) error {
 		text = ""
 	}
 	if text != "" && !slices.Contains(Formats, text) {
-		return fmt.Errorf("must be table, %s", strings.Join(Formats, ", "))
+		return fmt.Errorf("must be one of table, %s", strings.Join(Formats, ", "))
 	}
 	*f = Format(text)
 	return nil
@@ -63,6 +63,28 @@ func (f *Format) Value(w io.Writer, value any) error {
 	if err != nil {
 		return fmt.Errorf("write as %s: %w", *f, err)
 	}
+	return All(w, data)
+}
+
+// Next writes a value as the next one of a stream: a line of JSON, or a YAML document.
+func (f *Format) Next(w io.Writer, value any) error {
+	var data []byte
+	var err error
+	if *f == YAML {
+		data, err = yaml.Marshal(value)
+		data = append([]byte("---\n"), data...)
+	} else {
+		data, err = json.Marshal(value)
+		data = append(data, '\n')
+	}
+	if err != nil {
+		return fmt.Errorf("write as %s: %w", *f, err)
+	}
+	return All(w, data)
+}
+
+// All writes output.
+func All(w io.Writer, data []byte) error {
 	if _, err := w.Write(data); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}

@@ -23,7 +23,7 @@ func rowLines(rows []Row, now time.Time, room int) []string {
 	shown, rest := pick(rows, room-1)
 	t := print.Table{Columns: []print.Column{{Name: "NODE"}, {Name: "ROLE"}, {Name: "VERSION"}, {Name: "PHASE"}, {Name: "STEP"}, {Name: "TIME"}}}
 	for _, r := range shown {
-		t.Rows = append(t.Rows, []string{r.Node, r.Role, r.Version, phaseText(r), r.StepText(), r.Elapsed(now)})
+		t.Rows = append(t.Rows, []string{r.Node, r.Role, r.Version, r.PhaseText(), r.StepText(), r.Elapsed(now)})
 	}
 	table := t.Lines(false)
 	lines := []string{"  " + dim.Render(table[0])}
@@ -66,7 +66,7 @@ func pick(rows []Row, room int) (shown []Row, rest string) {
 	})
 	counts := map[string]int{}
 	for _, r := range byInterest[room:] {
-		counts[phaseText(r)]++
+		counts[r.PhaseText()]++
 	}
 	var parts []string
 	for _, phase := range slices.Sorted(maps.Keys(counts)) {
@@ -91,7 +91,8 @@ func interest(r Row) int {
 	return 5
 }
 
-func phaseText(r Row) string {
+// PhaseText is the phase of the node's upgrade, also where that has not begun.
+func (r Row) PhaseText() string {
 	if r.Phase == "" {
 		return "Waiting"
 	}

@@ -29,6 +29,8 @@ type told struct {
 type toldStep struct {
 	state   v1alpha1.StepState
 	attempt int32
+	// pod counts the upgrader Pods up to the one that the step was last seen to run in, 0 where it was not seen.
+	pod int32
 }
 
 // NewNarrator tells of the upgrade of that name.
@@ -85,9 +87,12 @@ func (n *Narrator) tellNode(u *v1alpha1.NodeUpgrade, now time.Time, say func(str
 	}
 	for _, s := range u.Status.Steps {
 		before := known.steps[s.Name]
-		after := toldStep{state: s.State, attempt: s.Attempt}
+		after := toldStep{state: s.State, attempt: s.Attempt, pod: before.pod}
+		if s.State == v1alpha1.StepRunning {
+			after.pod = podNumber(u)
+		}
 		if before != after {
-			tellStep(node, s, now, say)
+			tellStep(node, s, after.pod, now, say)
 		}
 		known.steps[s.Name] = after
 	}
@@ -98,10 +103,16 @@ func (n *Narrator) tellNode(u *v1alpha1.NodeUpgrade, now time.Time, say func(str
 	n.nodes[node] = known
 }
 
-func tellStep(node string, s v1alpha1.StepStatus, now time.Time, say func(string, ...any)) {
+// podNumber counts the upgrader Pods of what the node is at: its staging, or its turn. A step's own count goes on over both,
+// and so is 2 where the turn begins with what the staging has done.
+func podNumber(u *v1alpha1.NodeUpgrade) int32 {
+	return u.Status.Attempts + u.Status.Interruptions + 1
+}
+
+func tellStep(node string, s v1alpha1.StepStatus, pod int32, now time.Time, say func(string, ...any)) {
 	again := ""
-	if s.Attempt > 1 {
-		again = fmt.Sprintf(", attempt %d", s.Attempt)
+	if pod > 1 {
+		again = fmt.Sprintf(", attempt %d", pod)
 	}
 	switch s.State {
 	case v1alpha1.StepRunning:

@@ -38,9 +38,11 @@ func TestAnUpgradeIsToldInLines(t *testing.T) {
 		func(*v1alpha1.KubernetesUpgrade, *v1alpha1.NodeUpgrade) {}, // nothing new is nothing said
 		func(u *v1alpha1.KubernetesUpgrade, n *v1alpha1.NodeUpgrade) {
 			n.Status.Steps = append(n.Status.Steps, v1alpha1.StepStatus{Name: v1alpha1.StepKubelet, State: v1alpha1.StepRunning, Attempt: 2, StartedAt: at(119)})
+			n.Status.Attempts = 1
 			u.Status.Waiting = ""
 		},
 		func(u *v1alpha1.KubernetesUpgrade, n *v1alpha1.NodeUpgrade) {
+			n.Status.Attempts = 2
 			last(n).State, last(n).FinishedAt, last(n).Message = v1alpha1.StepFailed, at(125), "the new kubelet did not come up"
 			n.Status.Phase, n.Status.Step, n.Status.FinishedAt = v1alpha1.NodeFailed, v1alpha1.StepKubelet, at(125)
 			u.Status.State = v1alpha1.StateUpgradeFailed
@@ -67,4 +69,22 @@ func TestTheAPIServersAbsenceIsToldOnceAndItsReturnToo(t *testing.T) {
 	seen.LostSince = metav1.Time{}.Time
 	g.Expect(n.Tell(seen, at(111).Time)).To(ConsistOf(ContainSubstring("answers again")))
 	g.Expect(n.Tell(seen, at(112).Time)).To(BeEmpty())
+}
+
+func TestWhatTheStagingDidIsNoAttemptOfTheTurn(t *testing.T) {
+	g := NewWithT(t)
+	seen := midway()
+	n := NewNarrator("up")
+	n.Tell(seen, at(100).Time)
+	u := &seen.NodeUpgrades[2]
+	tell := func(attempts, interruptions int32, steps ...v1alpha1.StepStatus) []string {
+		u.Status.Phase, u.Status.Steps, u.Status.Attempts, u.Status.Interruptions = v1alpha1.NodeUpgrading, steps, attempts, interruptions
+		return n.Tell(seen, at(200).Time)
+	}
+	again := func(attempt int32) v1alpha1.StepStatus {
+		return v1alpha1.StepStatus{Name: v1alpha1.StepPreflight, State: v1alpha1.StepRunning, Attempt: attempt, StartedAt: at(200)}
+	}
+	g.Expect(tell(0, 0, again(2))).To(ContainElement(HaveSuffix("node worker-2: preflight")), "the first Pod of its turn")
+	g.Expect(tell(1, 0, again(3))).To(ConsistOf(HaveSuffix("node worker-2: preflight, attempt 2")), "a Pod after one that failed")
+	g.Expect(tell(1, 1, again(4))).To(ConsistOf(HaveSuffix("node worker-2: preflight, attempt 3")), "and after one that was cut off")
 }

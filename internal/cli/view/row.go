@@ -14,6 +14,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
+	"refit.dev/refit/internal/node/spec"
 )
 
 // Row is what is shown of one node.
@@ -130,16 +131,13 @@ func readiness(node *corev1.Node) string {
 	return ready
 }
 
-// StepText is the step under way and where it is among them, e.g. "kubeadm (7/12)".
+// StepText is the step under way and where it is among them, e.g. "kubeadm (8/12)".
 func (r Row) StepText() string {
 	if r.Step == "" || r.Position == 0 {
 		return string(r.Step)
 	}
 	return fmt.Sprintf("%s (%d/%d)", r.Step, r.Position, r.Steps)
 }
-
-// staging are the steps that are done while the node is in service, maybe long before the others.
-var staging = []v1alpha1.StepName{v1alpha1.StepPreflight, v1alpha1.StepCopyBinaries, v1alpha1.StepPullImages}
 
 // Elapsed is how long the node has been, or was, changed; staging and the wait for its turn do not count.
 func (r Row) Elapsed(now time.Time) string {
@@ -153,8 +151,10 @@ func (r Row) Elapsed(now time.Time) string {
 	return print.Duration(r.FinishedAt.Sub(began))
 }
 
-// changedSince is when the first step began that changes the node, zero where none did.
+// changedSince is when the first step began that changes the node, zero where none did. Those of the staging are done while
+// the node is in service, maybe long before the others.
 func changedSince(steps []StepTime) time.Time {
+	staging := spec.StagingSteps()
 	var began time.Time
 	for _, s := range steps {
 		if !slices.Contains(staging, s.Name) && (began.IsZero() || s.StartedAt.Before(began)) {
