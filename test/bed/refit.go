@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+
 	"refit.dev/refit/lab"
 )
 
@@ -71,9 +73,20 @@ func (b *Bed) logged(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// publishBundle builds the bundle of a version into the lab's registry.
+// publishBundle builds the bundle of a version into the lab's registry. One may go back from it to the earlier patch versions that are
+// published.
 func (b *Bed) publishBundle(ctx context.Context, version string) error {
-	return b.Lab.PublishBundle(ctx, version, lab.BundleOptions{Programs: b.programs(), Log: b.log})
+	o := lab.BundleOptions{Programs: b.programs(), Log: b.log}
+	this, err := utilversion.ParseSemantic(version)
+	if err != nil {
+		return err
+	}
+	for _, v := range b.published {
+		if other, err := utilversion.ParseSemantic(v); err == nil && other.Minor() == this.Minor() && other.LessThan(this) {
+			o.Args = append(o.Args, "--downgrade-to", v)
+		}
+	}
+	return b.Lab.PublishBundle(ctx, version, o)
 }
 
 // Import makes the KubernetesVersion of a published bundle.

@@ -52,7 +52,7 @@ func testBudget(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 }
 
 // minAvailable sets the application's budget, and waits until it is taken up.

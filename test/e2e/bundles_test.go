@@ -26,7 +26,7 @@ func testBundles(t *testing.T) {
 	if passed {
 		held()
 		c.ended(invariant.End{AllAt: bed.To})
-		c.everywhereAt()
+		c.everywhereAt(bed.To)
 	}
 }
 

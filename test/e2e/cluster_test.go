@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -37,6 +38,9 @@ type shape struct {
 	maxUnavailable int
 	// cordoned are the nodes that a person cordons before.
 	cordoned []string
+	// from is the version to begin at, to those that are made known; default bed.From and bed.To.
+	from string
+	to   []string
 	// noImport leaves it to the test to make the version known.
 	noImport bool
 }
@@ -49,8 +53,8 @@ func bringUp(t *testing.T, name string, s shape) *cluster {
 	defer cancel()
 	_, err := lab.Down(ctx, "e2e-"+name, "")
 	g.Expect(err).NotTo(HaveOccurred(), "remove what a run that was cut off has left")
-	b, err := bed.Up(ctx, bed.Options{Name: "e2e-" + name, ControlPlanes: s.controlPlanes, Workers: s.workers, NoImport: s.noImport,
-		Log: t.Output()})
+	b, err := bed.Up(ctx, bed.Options{Name: "e2e-" + name, ControlPlanes: s.controlPlanes, Workers: s.workers, From: s.from, To: s.to,
+		NoImport: s.noImport, Log: t.Output()})
 	g.Expect(err).NotTo(HaveOccurred(), "bring up the cluster")
 	c := &cluster{Bed: b, WithT: g, t: t, ctx: t.Context()}
 	t.Cleanup(c.takeDown)
@@ -91,7 +95,7 @@ func (c *cluster) watch(s shape) (*invariant.Watcher, func()) {
 // ended checks what must hold at the end.
 func (c *cluster) ended(e invariant.End) {
 	c.t.Helper()
-	e.From, e.To = bed.From, bed.To
+	e.From, e.To = cmp.Or(e.From, bed.From), cmp.Or(e.To, bed.To)
 	c.Eventually(func() ([]string, error) { return e.Check(c.ctx, c.Client) }).WithTimeout(soon).WithPolling(time.Second).
 		Should(BeEmpty(), "what must hold at the end")
 }

@@ -48,7 +48,7 @@ func testEtcdMemberDown(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	c.snapshotsAre(3)
 }
 

@@ -32,7 +32,7 @@ func testAPIServerAway(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To, Cordoned: map[string]bool{"worker-2": true}})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	for _, w := range c.Lab.Workers() {
 		u, err := c.claim(c.ctx, w.Name)
 		c.Expect(err).NotTo(HaveOccurred())
@@ -64,5 +64,5 @@ func testWorkerLost(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 }

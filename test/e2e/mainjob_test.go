@@ -25,7 +25,7 @@ func TestMainJob(t *testing.T) {
 	c.t.Logf("what clients noticed:\n%s", bed.Describe(results))
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	c.snapshotsAre(3)
 	for _, r := range results {
 		c.Expect(r.Sent).To(BeNumerically(">", 300), r.Name)

@@ -34,7 +34,7 @@ func testManagerKilled(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	c.Expect(kills).To(BeNumerically(">=", len(spec.Steps(v1alpha1.NodeTypeWorker))))
 	seen := pods()
 	c.t.Logf("managers killed %d times; upgrader pods of worker-1: %v", kills, seen)

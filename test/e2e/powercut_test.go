@@ -83,7 +83,7 @@ func (c *cluster) begun(h *host.Host, step v1alpha1.StepName) {
 func (c *cluster) recovered(node string, cuts int32) {
 	c.t.Helper()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	u, err := c.claim(c.ctx, node)
 	c.Expect(err).NotTo(HaveOccurred())
 	c.t.Logf("%s: %d failed attempts, %d interruptions for %d power cuts", node, u.Status.Attempts, u.Status.Interruptions, cuts)

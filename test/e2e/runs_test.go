@@ -12,29 +12,28 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/lab/host"
-	"refit.dev/refit/test/bed"
 )
 
-// everywhereAt checks that each node runs what the target version consists of: programs, static pods, containerd; and that the
+// everywhereAt checks that each node runs what a version consists of: programs, static pods, containerd; and that the
 // versions' states say so.
-func (c *cluster) everywhereAt() {
+func (c *cluster) everywhereAt(version string) {
 	c.t.Helper()
 	var target v1alpha1.KubernetesVersion
-	c.Expect(c.Client.Get(c.ctx, client.ObjectKey{Name: bed.To}, &target)).To(Succeed())
+	c.Expect(c.Client.Get(c.ctx, client.ObjectKey{Name: version}, &target)).To(Succeed())
 	var nodes corev1.NodeList
 	c.Expect(c.Client.List(c.ctx, &nodes)).To(Succeed())
 	for _, n := range nodes.Items {
 		info := n.Status.NodeInfo
-		c.Expect(info.KubeletVersion).To(Equal(bed.To), n.Name)
+		c.Expect(info.KubeletVersion).To(Equal(version), n.Name)
 		c.Expect(info.ContainerRuntimeVersion).To(Equal("containerd://"+strings.TrimPrefix(target.Component("containerd"), "v")), n.Name)
 		for _, program := range []string{"kubelet --version", "kubeadm version -o short", "kubectl version --client"} {
-			c.Expect(c.on(n.Name, program)).To(ContainSubstring(bed.To), "%s on %s", program, n.Name)
+			c.Expect(c.on(n.Name, program)).To(ContainSubstring(version), "%s on %s", program, n.Name)
 		}
 	}
-	c.controlPlanesAt(bed.To, target.Component("etcd"))
-	c.etcdHealthy()
+	c.controlPlanesAt(version, target.Component("etcd"))
+	c.etcdHealthy(version)
 	c.until("the versions' states to follow", soon, func(ctx context.Context) (bool, string, error) {
-		err := c.Client.Get(ctx, client.ObjectKey{Name: bed.To}, &target)
+		err := c.Client.Get(ctx, client.ObjectKey{Name: version}, &target)
 		return target.Status.State == v1alpha1.VersionActive && target.Status.Target, string(target.Status.State), err
 	})
 }
@@ -63,11 +62,11 @@ func (c *cluster) controlPlanesAt(version, etcdVersion string) {
 }
 
 // etcdHealthy asks every member through each control plane.
-func (c *cluster) etcdHealthy() {
+func (c *cluster) etcdHealthy(version string) {
 	c.t.Helper()
 	for _, cp := range c.Lab.ControlPlanes() {
 		c.Eventually(func() error {
-			out, err := c.etcdctl(cp, "endpoint", "health", "--cluster")
+			out, err := c.etcdctl(cp, version, "endpoint", "health", "--cluster")
 			if err != nil {
 				return fmt.Errorf("%w: %s", err, out)
 			}
@@ -76,10 +75,10 @@ func (c *cluster) etcdHealthy() {
 	}
 }
 
-// etcdctl runs the client of the target version's bundle on a control plane.
-func (c *cluster) etcdctl(cp *host.Host, args ...string) (string, error) {
+// etcdctl runs the client of a version's bundle on a control plane.
+func (c *cluster) etcdctl(cp *host.Host, version string, args ...string) (string, error) {
 	const pki = "/etc/kubernetes/pki/etcd/"
-	command := append([]string{"timeout", "10", "/opt/refit/versions/" + bed.To + "/bin/etcdctl", "--endpoints=https://127.0.0.1:2379", "--cacert=" + pki + "ca.crt",
+	command := append([]string{"timeout", "10", "/opt/refit/versions/" + version + "/bin/etcdctl", "--endpoints=https://127.0.0.1:2379", "--cacert=" + pki + "ca.crt",
 		"--cert=" + pki + "healthcheck-client.crt", "--key=" + pki + "healthcheck-client.key"}, args...)
 	return cp.Exec(c.ctx, command...)
 }

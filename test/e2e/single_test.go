@@ -17,6 +17,6 @@ func TestSingleNode(t *testing.T) {
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To})
-	c.everywhereAt()
+	c.everywhereAt(bed.To)
 	c.snapshotsAre(1)
 }

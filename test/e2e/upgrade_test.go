@@ -89,18 +89,19 @@ func (c *cluster) complete() {
 	c.untilState(v1alpha1.StateUpgradeComplete)
 }
 
-// claim is the NodeUpgrade of a node, nil where there is none yet.
+// claim is the latest NodeUpgrade of a node, nil where there is none yet.
 func (c *cluster) claim(ctx context.Context, node string) (*v1alpha1.NodeUpgrade, error) {
 	var list v1alpha1.NodeUpgradeList
 	if err := c.Client.List(ctx, &list, client.InNamespace(v1alpha1.Namespace)); err != nil {
 		return nil, err
 	}
+	var latest *v1alpha1.NodeUpgrade
 	for i := range list.Items {
-		if list.Items[i].Spec.Machine.Name == node {
-			return &list.Items[i], nil
+		if u := &list.Items[i]; u.Spec.Machine.Name == node && (latest == nil || latest.CreationTimestamp.Before(&u.CreationTimestamp)) {
+			latest = u
 		}
 	}
-	return nil, nil
+	return latest, nil
 }
 
 // untilClaim waits until the NodeUpgrade of a node is as told.
