@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/node/controlplane"
 	"refit.dev/refit/internal/node/cri"
 	"refit.dev/refit/internal/node/task"
 )
@@ -34,19 +35,19 @@ func (p Pull) Deadline() time.Duration { return p.Spec.Deadline(v1alpha1.StepPul
 
 // Done asks the container runtime for each image.
 func (p Pull) Done(ctx context.Context) (bool, string, error) {
-	missing, err := p.missing(ctx)
+	wanted, missing, err := p.missing(ctx)
 	if err != nil {
 		return false, "", err
 	}
 	if len(missing) > 0 {
 		return false, "missing: " + strings.Join(missing, ", "), nil
 	}
-	return true, fmt.Sprintf("the container runtime has the %d images of %s", len(p.wanted()), p.Spec.Version), nil
+	return true, fmt.Sprintf("the container runtime has the %d images of %s", len(wanted), p.Spec.Version), nil
 }
 
 // Run pulls what is missing.
 func (p Pull) Run(ctx context.Context) (string, error) {
-	missing, err := p.missing(ctx)
+	wanted, missing, err := p.missing(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +59,7 @@ func (p Pull) Run(ctx context.Context) (string, error) {
 		}
 		return nil
 	})
-	return fmt.Sprintf("pulled %d images of %s, %d were there", len(missing), p.Spec.Version, len(p.wanted())-len(missing)), err
+	return fmt.Sprintf("pulled %d images of %s, %d were there", len(missing), p.Spec.Version, len(wanted)-len(missing)), err
 }
 
 func (p Pull) pull(ctx context.Context, c *cri.Client, image string) error {
@@ -75,10 +76,13 @@ func (p Pull) pull(ctx context.Context, c *cri.Client, image string) error {
 	return err
 }
 
-func (p Pull) missing(ctx context.Context) ([]string, error) {
-	var missing []string
-	return missing, p.WithCRI(func(c *cri.Client) error {
-		for _, image := range p.wanted() {
+// missing are those of the wanted images that the container runtime does not have.
+func (p Pull) missing(ctx context.Context) (wanted, missing []string, err error) {
+	if wanted, err = p.wanted(ctx); err != nil {
+		return nil, nil, err
+	}
+	err = p.WithCRI(func(c *cri.Client) error {
+		for _, image := range wanted {
 			has, err := c.HasImage(ctx, image)
 			if err != nil {
 				return err
@@ -89,21 +93,20 @@ func (p Pull) missing(ctx context.Context) ([]string, error) {
 		}
 		return nil
 	})
+	return wanted, missing, err
 }
 
-func (p Pull) wanted() []string {
-	if p.Spec.ControlPlane() {
-		return p.Bundle.Images
-	}
-	var wanted []string
-	for _, image := range p.Bundle.Images {
-		for _, name := range onWorkers {
-			if baseName(image) == name {
-				wanted = append(wanted, image)
-			}
+// wanted asks kubeadm's configuration in the cluster, which every node may read: kubeadm takes the images from where that says.
+func (p Pull) wanted(ctx context.Context) (wanted []string, err error) {
+	always := func(error) bool { return true }
+	err = p.Retry(ctx, "reading kubeadm's configuration", attempts, firstPause, always, func(ctx context.Context) error {
+		cluster, err := controlplane.ClusterConfiguration(ctx, p.Task)
+		if err == nil {
+			wanted, err = Names(p.Task, cluster)
 		}
-	}
-	return wanted
+		return err
+	})
+	return wanted, err
 }
 
 // baseName is "coredns" of "registry.k8s.io/coredns/coredns:v1.14.2".
