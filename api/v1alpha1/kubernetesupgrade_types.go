@@ -119,7 +119,7 @@ type NodeCounts struct {
 	InProgress int32 `json:"inProgress"`
 	// failed nodes need a person.
 	Failed int32 `json:"failed"`
-	// unavailable nodes are out of service for whatever reason, those in progress included.
+	// unavailable nodes are out of service for whatever reason, those in progress included until they take pods again.
 	Unavailable int32 `json:"unavailable"`
 }
 

@@ -42,6 +42,10 @@ func Preview(ctx context.Context, c client.Client, objects []*unstructured.Unstr
 // Apply brings the objects into the cluster, by server-side apply: what others have added to them stays. It may be
 // repeated at any time. said is told each object.
 func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, said func(string)) error {
+	objects, err := fit(ctx, c, objects)
+	if err != nil {
+		return err
+	}
 	for _, o := range objects {
 		applied := o.DeepCopy()
 		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership); err != nil {

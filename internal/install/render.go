@@ -25,6 +25,9 @@ type Options struct {
 	Image string
 	// Replicas of the manager, at least 1.
 	Replicas int
+	// ExternalEtcd says that etcd runs outside the cluster, so that control planes have none of its certificates. Apply finds this
+	// out by itself.
+	ExternalEtcd bool
 }
 
 // Render gives the objects that make up Refit, in the order in which they are to be applied.
@@ -35,7 +38,7 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 	if o.Replicas < 1 {
 		return nil, errors.New("there must be at least one replica")
 	}
-	values := map[string]any{"Values": map[string]any{"image": o.Image, "replicas": o.Replicas}}
+	values := map[string]any{"Values": map[string]any{"image": o.Image, "replicas": o.Replicas, "externalEtcd": o.ExternalEtcd}}
 	var objects []*unstructured.Unstructured
 	err := fs.WalkDir(chart.Files, "templates", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(file) != ".yaml" {

@@ -28,15 +28,15 @@ func TestTheChartIsWhatConfigSays(t *testing.T) {
 		g.Expect(twice).To(BeFalse(), "%s is there twice", Name(o))
 		got[Name(o)] = o.Object
 	}
-	want := configured(t)
+	want := wanted(t)
 	g.Expect(len(got)).To(Equal(len(want)), "run `go generate ./charts/...`")
 	for name, object := range want {
 		g.Expect(cmp.Diff(object, got[name])).To(BeEmpty(), "%s: run `go generate ./charts/...`", name)
 	}
 }
 
-// configured are the objects in config/, with the image and the replicas of the test.
-func configured(t *testing.T) map[string]map[string]any {
+// wanted are the objects in config/, with the image and the replicas of the test.
+func wanted(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	g := NewWithT(t)
 	objects := map[string]map[string]any{}

@@ -1,5 +1,5 @@
 // Command generate writes the chart's templates from config/: the manifests with the manager's image and the number of
-// replicas made values, and the CRDs marked to outlive the release.
+// replicas made values, what stands between `# chart: unless VALUE` and `# chart: end` left out where VALUE is true, and the CRDs marked to outlive the release.
 package main
 
 import (
@@ -18,6 +18,8 @@ const root = "../.."
 var (
 	imageLine    = regexp.MustCompile(`(?m)^(\s+(?:- )?image:) refit\.dev/manager:\S+$`)
 	replicasLine = regexp.MustCompile(`(?m)^(  replicas:) [0-9]+$`)
+	unlessLine   = regexp.MustCompile(`(?m)^ *# chart: unless (\w+)$`)
+	endLine      = regexp.MustCompile(`(?m)^ *# chart: end$`)
 	crdName      = regexp.MustCompile(`(?m)^  annotations:\n`)
 )
 
@@ -74,6 +76,11 @@ func template(folder string, data []byte) ([]byte, error) {
 		}
 		return crdName.ReplaceAll(data, []byte("  annotations:\n    helm.sh/resource-policy: keep\n")), nil
 	}
+	if len(unlessLine.FindAll(data, -1)) != len(endLine.FindAll(data, -1)) {
+		return nil, errors.New("has another number of `# chart: end` than of `# chart: unless`")
+	}
+	data = unlessLine.ReplaceAll(data, []byte("{{- if not .Values.${1} }}"))
+	data = endLine.ReplaceAll(data, []byte("{{- end }}"))
 	data = imageLine.ReplaceAll(data, []byte("${1} {{ .Values.image }}"))
 	if strings.Contains(string(data), "kind: Deployment") {
 		data = replicasLine.ReplaceAll(data, []byte("${1} {{ .Values.replicas }}"))

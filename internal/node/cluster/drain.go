@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -56,6 +57,8 @@ func (d Drain) Done(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	leave, stay := others.split(pods)
+	// Run moves those that tolerate the cordon once; after that they may be back, and are left.
+	leave = slices.DeleteFunc(leave, toleratesCordon)
 	if len(leave) > 0 {
 		return false, fmt.Sprintf("%d pods are to leave", len(leave)), nil
 	}
@@ -82,7 +85,8 @@ func (d Drain) Run(ctx context.Context) (string, error) {
 	e := newEviction(d, others)
 	err = e.run(within)
 	if err == nil {
-		return fmt.Sprintf("%s, moved %d pods away%s", cordon, e.gone(), named("; can run nowhere else: ", e.staying())), nil
+		return fmt.Sprintf("%s, moved %d pods away%s", cordon, e.gone(), named("; can run nowhere else: ", e.staying())+
+			named("; tolerate the cordon and came back: ", e.returned())), nil
 	}
 	if ctx.Err() != nil || !errors.Is(err, errPodsLeft) {
 		return "", err

@@ -38,7 +38,9 @@ type world struct {
 	// refusals are by pod the times that its eviction is refused still; below 0 always.
 	refusals map[string]int
 	// stuck pods do not end.
-	stuck   map[string]bool
+	stuck map[string]bool
+	// back are pods in whose place another comes to the same node.
+	back    map[string]bool
 	evicted []string
 	graces  map[string]*int64
 }
@@ -49,7 +51,7 @@ func newWorld(objects ...runtime.Object) *world {
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-1", UID: "node-uid", ResourceVersion: "1"}, Status: ready},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-2", UID: "other-uid"}, Status: ready},
 	}
-	w := &world{Clientset: fake.NewClientset(append(nodes, objects...)...), refusals: map[string]int{}, stuck: map[string]bool{}, graces: map[string]*int64{}}
+	w := &world{Clientset: fake.NewClientset(append(nodes, objects...)...), refusals: map[string]int{}, stuck: map[string]bool{}, back: map[string]bool{}, graces: map[string]*int64{}}
 	w.PrependReactor("create", "pods", w.evict)
 	c := clock.RealClock{}
 	w.task = &task.Task{Host: &host.Host{Clock: c, Log: host.NewLog(io.Discard, c)}, Spec: spec.Spec{UpgradeUID: uid, NodeName: "w-1",
@@ -78,10 +80,16 @@ func (w *world) evict(action clienttesting.Action) (bool, runtime.Object, error)
 	}
 	w.evicted = append(w.evicted, e.Name)
 	w.graces[e.Name] = e.DeleteOptions.GracePeriodSeconds
-	if !w.stuck[e.Name] {
-		return true, nil, w.Tracker().Delete(podsResource, e.Namespace, e.Name)
+	if w.stuck[e.Name] {
+		return true, nil, nil
 	}
-	return true, nil, nil
+	err = w.Tracker().Delete(podsResource, e.Namespace, e.Name)
+	if w.back[e.Name] {
+		again := found.(*corev1.Pod).DeepCopy()
+		again.UID += "-again"
+		err = errors.Join(err, w.Tracker().Add(again))
+	}
+	return true, nil, err
 }
 
 func (w *world) drain(t *testing.T) (string, error) {
@@ -109,6 +117,10 @@ func ownedBy(kind string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "owner", Controller: &yes}}
 	}
+}
+
+func toleratesCordon(p *corev1.Pod) {
+	p.Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}
 }
 
 func TestDrain(t *testing.T) {
@@ -208,6 +220,24 @@ func TestDrain(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(w.graces["patient"]).To(HaveValue(Equal(limit)))
 		g.Expect(w.graces["quick"]).To(BeNil())
+	})
+
+	t.Run("leaves a pod that can run nowhere else, and needs none of its budget", func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(pod("manager", toleratesCordon, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"control-plane": ""} }), pod("web-1"))
+		g.Expect(w.drain(t)).To(ContainSubstring("moved 1 pods away; can run nowhere else: default/manager"))
+		g.Expect(w.evicted).To(Equal([]string{"web-1"}))
+	})
+
+	t.Run("moves a pod that tolerates the cordon once, and leaves it when it comes back", func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(pod("manager", toleratesCordon))
+		w.back["manager"] = true
+		g.Expect(w.drain(t)).To(ContainSubstring("moved 1 pods away; tolerate the cordon and came back: default/manager"))
+		g.Expect(w.evicted).To(Equal([]string{"manager"}))
+		done, message, err := cluster.Drain{Task: w.task, Client: w.Clientset}.Done(t.Context())
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(done).To(BeTrue(), message)
 	})
 
 	t.Run("rides over errors of the API server", func(t *testing.T) {

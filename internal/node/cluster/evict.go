@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
@@ -37,6 +39,8 @@ type eviction struct {
 	changed chan struct{}
 	known   attempts
 	others  elsewhere
+	// first are the pods that were there when the drain began, nil before that is known.
+	first map[types.UID]bool
 }
 
 func newEviction(d Drain, others elsewhere) *eviction {
@@ -50,6 +54,7 @@ func (e *eviction) run(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if synced() {
+			e.begin()
 			left := e.left()
 			if len(left) == 0 {
 				return nil
@@ -101,10 +106,32 @@ func (e *eviction) watch(ctx context.Context) (synced func() bool) {
 	return informer.HasSynced
 }
 
+// begin notes, once, which pods there are.
+func (e *eviction) begin() {
+	if e.first != nil {
+		return
+	}
+	e.first = map[types.UID]bool{}
+	for _, pod := range e.present() {
+		e.first[pod.UID] = true
+	}
+}
+
 // left are the pods that have to leave and have not ended.
 func (e *eviction) left() []*corev1.Pod {
 	leave, _ := e.others.split(e.present())
-	return leave
+	return slices.DeleteFunc(leave, e.cameBack)
+}
+
+// cameBack says that a pod was put on the node after its cordon, which it tolerates: evicted, it would only come back again.
+func (e *eviction) cameBack(pod *corev1.Pod) bool {
+	return e.first != nil && !e.first[pod.UID] && toleratesCordon(pod)
+}
+
+// returned are the pods that came back.
+func (e *eviction) returned() []*corev1.Pod {
+	leave, _ := e.others.split(e.present())
+	return slices.DeleteFunc(leave, func(pod *corev1.Pod) bool { return !e.cameBack(pod) })
 }
 
 // staying are the pods that can run nowhere else.
@@ -211,6 +238,7 @@ func (e *eviction) force(ctx context.Context) (string, error) {
 	within, cancel := context.WithTimeout(ctx, forceWait)
 	defer cancel()
 	rest := newEviction(e.Drain, e.others)
+	rest.first = e.first
 	for _, pod := range left {
 		rest.known.of(pod).granted = true
 	}

@@ -3,6 +3,8 @@ package cluster
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	v1helper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/klog/v2"
 
 	"refit.dev/refit/api/v1alpha1"
 )
@@ -25,6 +27,13 @@ func leaves(pod *corev1.Pod) bool {
 func upgrader(pod *corev1.Pod) bool {
 	_, labelled := pod.Labels[v1alpha1.LabelNode]
 	return pod.Namespace == v1alpha1.Namespace && labelled
+}
+
+// toleratesCordon says whether the scheduler may put a pod on a node that is cordoned.
+func toleratesCordon(pod *corev1.Pod) bool {
+	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+	_, untolerated := v1helper.FindMatchingUntoleratedTaint(klog.Background(), cordon, pod.Spec.Tolerations, repels, false)
+	return !untolerated
 }
 
 func name(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
