@@ -95,14 +95,12 @@ func TestGates(t *testing.T) {
 			c.Webhooks = []snapshot.Webhook{h}
 		}, gate.OK, ""},
 		{"a cordon that leaves no room is warned about", gate.BeforeStart, gate.InService, func(c *snapshot.Cluster) { c.Node("w-1").Cordoned = true }, gate.Warning, "stay cordoned"},
-		{"patches that are not applied close", gate.BeforeStart, gate.Patches, func(c *snapshot.Cluster) {
+		{"patches that must be applied are for a person to see to", gate.BeforeStart, gate.Patches, func(c *snapshot.Cluster) {
 			c.Versions[3].Spec.AppliedPatches = []string{"PATCH.10"}
-			c.Patches = []snapshot.Patch{{Name: "PATCH.10"}}
-		}, gate.Blocked, "PATCH.10 must be applied"},
-		{"patches that must wait close where they are applied", gate.BeforeStart, gate.Patches, func(c *snapshot.Cluster) {
+		}, gate.Blocked, "PATCH.10 applied before v1.36.3. Refit cannot see"},
+		{"and so are patches that must wait", gate.BeforeStart, gate.Patches, func(c *snapshot.Cluster) {
 			c.Versions[3].Spec.AvailablePatches = []string{"KUBE_PATCH.2"}
-			c.Patches = []snapshot.Patch{{Name: "KUBE_PATCH.2", Applied: true}}
-		}, gate.Blocked, "not applied"},
+		}, gate.Blocked, "KUBE_PATCH.2 available, and not applied, before v1.36.3"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -19,6 +19,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/controlplaneupgrade"
+	"refit.dev/refit/internal/controller/cordonmark"
 	"refit.dev/refit/internal/controller/kubernetesupgrade"
 	"refit.dev/refit/internal/controller/kubernetesversion"
 	"refit.dev/refit/internal/controller/nodeupgrade"
@@ -111,6 +112,7 @@ func register(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	for name, c := range map[string]interface{ SetupWithManager(ctrl.Manager) error }{
 		"ControlPlaneUpgrade": &controlplaneupgrade.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 		"KubernetesUpgrade":   &kubernetesupgrade.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real},
+		"cordon mark":         &cordonmark.Reconciler{Client: mgr.GetClient()},
 		"KubernetesVersion":   &kubernetesversion.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit")},
 	} {
 		if err := c.SetupWithManager(mgr); err != nil {

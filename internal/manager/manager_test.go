@@ -211,6 +211,21 @@ func TestAPersonsCordonStays(t *testing.T) {
 	g.Expect(violations).To(BeEmpty())
 }
 
+func TestANodeThatAPersonUncordonedCountsAsDone(t *testing.T) {
+	g := NewWithT(t)
+	p := newPlay(t, 1, 1)
+	// What an upgrade that is gone left behind when a person uncordoned its node.
+	p.change(p.ctx, "worker-0", func(n *corev1.Node) {
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, v1alpha1.AnnotationCordonedBy, "gone")
+	})
+	startManager(t, false)
+	g.Eventually(func(g Gomega) {
+		var n corev1.Node
+		g.Expect(p.client.Get(p.ctx, client.ObjectKey{Name: "worker-0"}, &n)).To(Succeed())
+		g.Expect(n.Annotations).NotTo(HaveKey(v1alpha1.AnnotationCordonedBy))
+	}, patience, "200ms").Should(Succeed())
+}
+
 func TestAnAbortLeavesEveryNodeWhole(t *testing.T) {
 	g := NewWithT(t)
 	p := newPlay(t, 1, 3)

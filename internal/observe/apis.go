@@ -22,7 +22,7 @@ import (
 
 const (
 	metricDeprecated = "apiserver_requested_deprecated_apis{"
-	metricsTimeout   = 10 * time.Second
+	metricsTimeout   = 8 * time.Second
 	// longestLine bounds a line of metrics; histograms of API servers have long ones.
 	longestLine = 1 << 20
 )

@@ -27,6 +27,16 @@ const (
 	deprecatedAge   = 10 * time.Minute
 )
 
+// How long each part may take. The bounds of single requests are shorter, so that one server that hangs does not take away what the
+// others say.
+const (
+	etcdWithin        = 10 * time.Second
+	certificateWithin = 5 * time.Second
+	webhookWithin     = 10 * time.Second
+	deprecatedWithin  = 10 * time.Second
+	kubeadmWithin     = 5 * time.Second
+)
+
 // Observer reads clusters.
 type Observer struct {
 	// Reader may read from a cache.
@@ -76,27 +86,43 @@ func (o *Observer) Cluster(ctx context.Context, f Freshness) (*snapshot.Cluster,
 	case controlPlaneInFlight(c.NodeUpgrades):
 		age = etcdAgeInFlight
 	}
-	note := func(part snapshot.Part, err error) {
-		if err != nil {
-			c.Unobserved[part] = err.Error()
-		}
-	}
-	c.Etcd, err = o.etcd.get(ctx, o.Clock, age, func(ctx context.Context) (snapshot.Etcd, error) { return probeEtcd(ctx, o.Etcd, pods) })
-	note(snapshot.PartEtcd, err)
-	c.Certificates, err = o.certificates.get(ctx, o.Clock, certificateAge, func(ctx context.Context) ([]snapshot.Certificate, error) {
-		return probeCertificates(ctx, o.Config, o.Etcd, pods)
-	})
-	note(snapshot.PartCertificates, err)
-	c.Webhooks, err = o.webhooks.get(ctx, o.Clock, webhookAge, func(ctx context.Context) ([]snapshot.Webhook, error) { return listWebhooks(ctx, o.Live) })
-	note(snapshot.PartWebhooks, err)
-	c.DeprecatedAPIs, err = o.deprecated.get(ctx, o.Clock, deprecatedAge, func(ctx context.Context) ([]snapshot.DeprecatedAPI, error) {
-		return probeDeprecatedAPIs(ctx, o.Config, pods)
-	})
-	note(snapshot.PartDeprecatedAPIs, err)
-	c.Kubeadm, err = o.kubeadm.get(ctx, o.Clock, age, func(ctx context.Context) (snapshot.Kubeadm, error) { return readKubeadm(ctx, o.Live) })
-	note(snapshot.PartKubeadm, err)
+	o.parts(ctx, c, pods, age)
 	c.Now = o.Clock.Now()
 	return c, nil
+}
+
+// parts reads what is asked of servers, all at once, each part within its own time.
+func (o *Observer) parts(ctx context.Context, c *snapshot.Cluster, pods []corev1.Pod, age time.Duration) {
+	var reads reads
+	reads.add(snapshot.PartEtcd, func() (err error) {
+		c.Etcd, err = o.etcd.get(ctx, o.Clock, age, within(etcdWithin, func(ctx context.Context) (snapshot.Etcd, error) { return probeEtcd(ctx, o.Etcd, pods) }))
+		return err
+	})
+	reads.add(snapshot.PartCertificates, func() (err error) {
+		c.Certificates, err = o.certificates.get(ctx, o.Clock, certificateAge, within(certificateWithin, func(ctx context.Context) ([]snapshot.Certificate, error) {
+			return probeCertificates(ctx, o.Config, o.Etcd, pods)
+		}))
+		return err
+	})
+	reads.add(snapshot.PartWebhooks, func() (err error) {
+		c.Webhooks, err = o.webhooks.get(ctx, o.Clock, webhookAge, within(webhookWithin, func(ctx context.Context) ([]snapshot.Webhook, error) {
+			return listWebhooks(ctx, o.Live)
+		}))
+		return err
+	})
+	reads.add(snapshot.PartDeprecatedAPIs, func() (err error) {
+		c.DeprecatedAPIs, err = o.deprecated.get(ctx, o.Clock, deprecatedAge, within(deprecatedWithin, func(ctx context.Context) ([]snapshot.DeprecatedAPI, error) {
+			return probeDeprecatedAPIs(ctx, o.Config, pods)
+		}))
+		return err
+	})
+	reads.add(snapshot.PartKubeadm, func() (err error) {
+		c.Kubeadm, err = o.kubeadm.get(ctx, o.Clock, age, within(kubeadmWithin, func(ctx context.Context) (snapshot.Kubeadm, error) { return readKubeadm(ctx, o.Live) }))
+		return err
+	})
+	for part, why := range reads.wait() {
+		c.Unobserved[part] = why
+	}
 }
 
 func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []corev1.Pod, error) {

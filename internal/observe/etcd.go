@@ -28,7 +28,8 @@ const (
 	etcdTimeout = 3 * time.Second
 )
 
-var errExternalEtcd = errors.New("etcd does not run as static Pods here; see to its health, then exclude the gate etcd")
+var errExternalEtcd = errors.New("etcd does not run as static Pods here, so its members, alarms and the size of its database are not seen: " +
+	"see to them (`etcdctl endpoint health --cluster`, `etcdctl alarm list`), then exclude the gate etcd (spec.excludedGates, --exclude-gate etcd)")
 
 // EtcdCertificates is the folder with ca.crt, healthcheck-client.crt and healthcheck-client.key.
 type EtcdCertificates string
@@ -40,7 +41,7 @@ func (dir EtcdCertificates) config() (*tls.Config, error) {
 	}
 	authority, err := os.ReadFile(filepath.Join(string(dir), "ca.crt"))
 	if err != nil {
-		return nil, fmt.Errorf("read etcd's authority: %w", err)
+		return nil, fmt.Errorf("read etcd's authority (`refit install` mounts it where etcd runs as static Pods): %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(authority) {

@@ -26,10 +26,12 @@ func Node(n *corev1.Node) snapshot.Node {
 		CreatedAt:      n.CreationTimestamp.Time,
 		Labels:         n.Labels,
 		Cordoned:       n.Spec.Unschedulable,
-		CordonedBy:     n.Annotations[v1alpha1.AnnotationCordonedBy],
 		Tainted:        slices.ContainsFunc(n.Spec.Taints, repels),
 		KubeletVersion: n.Status.NodeInfo.KubeletVersion,
 		RuntimeVersion: n.Status.NodeInfo.ContainerRuntimeVersion,
+	}
+	if out.Cordoned { // without a cordon the mark is a left-over: a person has uncordoned the node
+		out.CordonedBy = n.Annotations[v1alpha1.AnnotationCordonedBy]
 	}
 	out.NotReadyReason = "the node has never reported"
 	for _, c := range n.Status.Conditions {

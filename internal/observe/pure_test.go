@@ -29,6 +29,8 @@ func TestANode(t *testing.T) {
 	})
 	g.Expect(n).To(Equal(snapshot.Node{Name: "cp-0", UID: "u", ControlPlane: true, Labels: map[string]string{LabelControlPlane: ""}, ReadySince: since,
 		NotReadyReason: "Kubelet stopped posting node status.", DiskPressure: true, Cordoned: true, CordonedBy: "nu", KubeletVersion: "v1.35.4", RuntimeVersion: "containerd://2.2.9"}))
+	left := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationCordonedBy: "nu"}}}
+	g.Expect(Node(left).CordonedBy).To(BeEmpty(), "a person has uncordoned it")
 	g.Expect(Node(&corev1.Node{}).NotReadyReason).To(Equal("the node has never reported"))
 	g.Expect(Node(&corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: LabelControlPlane, Effect: corev1.TaintEffectNoSchedule}}}}).Tainted).To(BeTrue())
 }

@@ -94,11 +94,28 @@ func (d *Decision) end(j *journey) outcome {
 			return outcome{state: state, waiting: fmt.Sprintf("%s was upgraded, but is still seen at %s", n.Name, cmp.Or(version.OfNode(n), "an unknown version"))}
 		}
 	}
+	// What is counted now is what the finished upgrade says for ever: it does not wake when a node changes.
+	if node := j.stillCordoned(); node != "" {
+		return outcome{state: state, waiting: node + " was upgraded, but is still seen cordoned by its upgrade"}
+	}
 	d.Gates = gate.Evaluate(gate.AfterEnd, j.gateInput(0))
 	if why := gate.Summary(d.Gates); why != "" {
 		return outcome{state: state, reason: ReasonGatesClosed, waiting: why}
 	}
 	return outcome{state: v1alpha1.StateUpgradeComplete, reason: ReasonComplete}
+}
+
+// stillCordoned names a node whose claim is done, but whose cordon by that claim is still seen; empty where there is none.
+func (j *journey) stillCordoned() string {
+	for _, f := range []*field{j.masters, j.workers} {
+		for i := range f.nodes {
+			s := &f.nodes[i]
+			if s.claim != nil && s.node.CordonedBy != "" && s.node.CordonedBy == string(s.claim.UID) {
+				return s.node.Name
+			}
+		}
+	}
+	return ""
 }
 
 func (j *journey) gateInput(most int) gate.Input {

@@ -63,11 +63,7 @@ func staging(nu *v1alpha1.NodeUpgrade) bool {
 
 // untouched says that a claim ended before its node was changed or taken out of service.
 func untouched(nu *v1alpha1.NodeUpgrade) bool {
-	switch nu.Status.Step {
-	case "", v1alpha1.StepPreflight, v1alpha1.StepCopyBinaries, v1alpha1.StepPullImages, v1alpha1.StepBackupEtcd:
-		return true
-	}
-	return nu.Status.Phase == v1alpha1.NodeSkipped || nu.Status.Phase == v1alpha1.NodeAborted
+	return nu.Status.Phase == v1alpha1.NodeSkipped || nu.Status.Phase == v1alpha1.NodeAborted || !nu.Status.Touched()
 }
 
 // resumeOf is the spec.resume under which an object was last begun, 0 where that is not recorded.
@@ -155,6 +151,15 @@ func (s *standing) out(cl claims) bool {
 		return true
 	}
 	return s.claim != nil && s.claim.Status.Phase == v1alpha1.NodeFailed && !untouched(s.claim) && !version.Runs(s.node, s.to)
+}
+
+// back says that the node is in service again although its claim goes on: what is left to do takes nothing away. The planner
+// counts it as out all the same until the claim has ended.
+func (s *standing) back() bool {
+	return s.busy == nil && s.claim != nil && s.node.InService() && version.Runs(s.node, s.to) &&
+		slices.ContainsFunc(s.claim.Status.Steps, func(step v1alpha1.StepStatus) bool {
+			return step.Name == v1alpha1.StepUncordon && step.State == v1alpha1.StepSucceeded
+		})
 }
 
 // halfway says that an earlier attempt left the node between two versions.

@@ -18,7 +18,7 @@ func (d *ControlPlaneDecision) conditions(in ControlPlaneInput, f *field) {
 	case d.Status.Ready:
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionTrue, "Upgraded", fmt.Sprintf("%d control planes run %s", d.Status.Upgraded, in.Upgrade.Spec.KubernetesVersion)
 	case f.failed() != nil:
-		ready.Reason, ready.Message = "NodeFailed", fmt.Sprintf("%s failed at %s", f.failed().node.Name, failure(f.failed().claim))
+		ready.Reason, ready.Message = "NodeFailed", f.failed().failed()
 	case in.Upgrade.Spec.Paused:
 		ready.Reason = "Paused"
 	}

@@ -66,8 +66,10 @@ func (f *field) halted(asked *v1alpha1.ControlPlaneUpgrade) string {
 		if nu.Labels[v1alpha1.LabelUpgrade] != f.owner.name || nu.Status.Phase != v1alpha1.NodeFailed {
 			continue
 		}
-		if n := f.cluster.Node(nodeOf(nu)); n != nil && f.claims.stand(n, nu.Spec.KubernetesVersion, f.owner).state == NodeFailed {
-			return fmt.Sprintf("%s failed at %s", n.Name, failure(nu))
+		if n := f.cluster.Node(nodeOf(nu)); n != nil {
+			if s := f.claims.stand(n, nu.Spec.KubernetesVersion, f.owner); s.state == NodeFailed {
+				return s.failed()
+			}
 		}
 	}
 	return ""

@@ -269,7 +269,8 @@ func TestControlPlanes(t *testing.T) {
 		{"only what is allowed is begun", func(_ cluster, u *v1alpha1.ControlPlaneUpgrade) { u.Spec.Allowed = &[]string{"cp-2"} }, "cp-2", true, ""},
 		{"what was left half-way goes first, its own troubles notwithstanding", func(c cluster, u *v1alpha1.ControlPlaneUpgrade) {
 			u.Annotations = map[string]string{v1alpha1.AnnotationResume: "1"}
-			c.NodeUpgrades[1].Status.Phase, c.NodeUpgrades[1].Status.Step = v1alpha1.NodeFailed, v1alpha1.StepKubeadm
+			c.NodeUpgrades[1].Status.Phase = v1alpha1.NodeFailed
+			begin(&c.NodeUpgrades[1].Status, v1alpha1.StepKubeadm)
 			c.NodeUpgrades[1].Spec.FirstNodeToBeUpgraded = true
 			c.Etcd.Members[1].Healthy = false
 			c.Node("cp-2").Components.APIServer.Ready = false

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
-	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/snapshot"
 	"refit.dev/refit/internal/version"
 )
@@ -59,18 +56,6 @@ func (s *standing) reason() string {
 		return "runs the version; its cordon was there before, and stays"
 	}
 	return ""
-}
-
-// failure says at which step a claim failed, and why.
-func failure(nu *v1alpha1.NodeUpgrade) string {
-	why := "no reason was recorded; see `kubectl describe nodeupgrade " + nu.Name + "`"
-	if c := meta.FindStatusCondition(nu.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != "" {
-		why = c.Message
-	}
-	if nu.Status.Step == "" {
-		return why
-	}
-	return fmt.Sprintf("step %s: %s", nu.Status.Step, why)
 }
 
 // say notes why nothing is done to a node, unless something is known about it already.

@@ -19,7 +19,7 @@ func (j *journey) lost() string {
 // mishap is what an upgrade fails by.
 func (d *Decision) mishap(j *journey) outcome {
 	if s := j.failed(); s != nil {
-		return failed(ReasonNodeFailed, "%s failed at %s. Repair it, then `refit resume`", s.node.Name, failure(s.claim))
+		return failed(ReasonNodeFailed, "%s. Repair it, then `refit resume`", s.failed())
 	}
 	if n := j.Networking; n.Failed != "" && n.Version == j.hop() && n.Resume >= j.Upgrade.Spec.Resume && !j.networked(d.Status.NetworkedVersion) {
 		return failed(ReasonNetworkingFailed, "the networking step of %s failed: %s. Repair it, then `refit resume`", j.hop(), n.Failed)

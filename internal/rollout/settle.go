@@ -137,7 +137,7 @@ func (d *Decision) recount(in Input, j *journey) {
 		counts.Failed += int32(len(f.in(NodeFailed)))
 		for i := range f.nodes {
 			s := &f.nodes[i]
-			out, begun := s.out(cl), f.begun(s)
+			out, begun := s.out(cl) && !s.back(), f.begun(s)
 			if out || begun {
 				counts.Unavailable++
 			}

@@ -204,7 +204,7 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 	s, v := &nu.Status, nu.Spec.KubernetesVersion
 	switch s.Step {
 	case "":
-		s.Step = v1alpha1.StepKubeadm
+		begin(s, v1alpha1.StepKubeadm)
 		w.touched[nu.Name] = true
 		w.member(n.Name, true)
 	case v1alpha1.StepKubeadm:
@@ -222,7 +222,7 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 				panic(fmt.Sprintf("%s runs `upgrade node` while the configuration is of %s, not %s", n.Name, w.Kubeadm.KubernetesVersion, v))
 			}
 		}
-		s.Step = v1alpha1.StepDrain
+		begin(s, v1alpha1.StepDrain)
 		if !n.Cordoned {
 			n.Cordoned, n.CordonedBy = true, string(nu.UID)
 		}
@@ -233,19 +233,25 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 			s.Phase = v1alpha1.NodeSkipped
 			return
 		}
-		s.Step = v1alpha1.StepKubelet
+		begin(s, v1alpha1.StepKubelet)
 	case v1alpha1.StepKubelet:
 		if o == fails {
 			w.fail(nu, s.Step)
 			return
 		}
 		n.KubeletVersion = v
-		s.Step = v1alpha1.StepVerify
+		begin(s, v1alpha1.StepVerify)
 	default:
 		w.uncordon(nu, n)
 		delete(w.touched, nu.Name)
 		s.Phase, s.Completed, s.Step = v1alpha1.NodeCompleted, true, ""
 	}
+}
+
+// begin has a step be under way.
+func begin(s *v1alpha1.NodeUpgradeStatus, step v1alpha1.StepName) {
+	s.Step = step
+	s.Steps = append(s.Steps, v1alpha1.StepStatus{Name: step, State: v1alpha1.StepRunning, Attempt: 1})
 }
 
 func (w *world) uncordon(nu *v1alpha1.NodeUpgrade, n *snapshot.Node) {

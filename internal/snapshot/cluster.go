@@ -24,9 +24,6 @@ type Cluster struct {
 	Webhooks []Webhook
 	// DeprecatedAPIs were asked for since the API servers started (metric apiserver_requested_deprecated_apis).
 	DeprecatedAPIs []DeprecatedAPI
-	// Patches are known to the site; see KubernetesVersion's appliedPatches.
-	Patches []Patch
-
 	// Versions, Upgrades, ControlPlaneUpgrades, NodeUpgrades and Plans are Refit's own objects. NodeUpgrades are the claims
 	// on nodes: they have to be read from the API server, not from a cache, before anything new is started.
 	Versions             []v1alpha1.KubernetesVersion
@@ -51,7 +48,6 @@ const (
 	PartCertificates     Part = "certificates"
 	PartWebhooks         Part = "webhooks"
 	PartDeprecatedAPIs   Part = "deprecated-apis"
-	PartPatches          Part = "patches"
 )
 
 // Kubeadm is what the cluster's kubeadm-config ConfigMap says.
@@ -82,13 +78,6 @@ type DeprecatedAPI struct {
 	Subresource string
 	// RemovedRelease is the minor that no longer serves it, e.g. "1.37". Empty where none is known.
 	RemovedRelease string
-}
-
-// Patch is a software patch of the site.
-type Patch struct {
-	Name string
-	// Applied says that the patch is on the hosts; otherwise it is known, but not applied.
-	Applied bool
 }
 
 // Webhook is an admission webhook that matches something that an upgrade needs.

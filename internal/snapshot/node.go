@@ -27,7 +27,8 @@ type Node struct {
 
 	// Cordoned is spec.unschedulable.
 	Cordoned bool
-	// CordonedBy is the annotation refit.dev/cordoned-by: the UID of the NodeUpgrade that cordoned the node. Empty: a person did.
+	// CordonedBy is the annotation refit.dev/cordoned-by of a node that is Cordoned: the UID of the NodeUpgrade that did it. Empty:
+	// a person did, or the node is not cordoned.
 	CordonedBy string
 	// Tainted says that a NoSchedule or NoExecute taint other than the cordon's and the node life-cycle's own keeps ordinary
 	// pods away, as on most control planes.

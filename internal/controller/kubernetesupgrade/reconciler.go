@@ -29,6 +29,8 @@ const (
 	lookAgain = 5 * time.Second
 	// staleAfter is when to look again after somebody else wrote first.
 	staleAfter = 200 * time.Millisecond
+	// lastLooks is how long after its end an upgrade is still looked at: the cordons of its nodes are lifted after it, too.
+	lastLooks = time.Minute
 )
 
 // Observer looks at the whole cluster.
@@ -78,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return stale(err)
 		}
 	}
-	if t.upgrade.Finished() {
+	if ended := t.upgrade.Status.CompletedAt; t.upgrade.Finished() && (ended == nil || r.Clock.Since(ended.Time) >= lastLooks) {
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: lookAgain}, nil

@@ -98,9 +98,9 @@ func nodeGone(d *decider) bool {
 	case d.o.Node == nil && d.s.NodeUID == "":
 		d.fail(ReasonNodeNotFound, fmt.Sprintf("there is no node %q: delete this NodeUpgrade and name one that `kubectl get nodes` shows", name))
 	case d.o.Node == nil:
-		d.fail(ReasonNodeDeleted, fmt.Sprintf("node %s was deleted from the cluster while it was being upgraded", name))
+		d.fail(ReasonNodeDeleted, "the node was deleted from the cluster while it was being upgraded")
 	case d.s.NodeUID != "" && d.s.NodeUID != string(d.o.Node.UID):
-		d.fail(ReasonNodeRecreated, fmt.Sprintf("node %s is another node than when the upgrade began: raise spec.retry to upgrade the new one", name))
+		d.fail(ReasonNodeRecreated, "a node of that name is there, but another one than when the upgrade began: raise spec.retry to upgrade it")
 	default:
 		return false
 	}
@@ -163,15 +163,15 @@ func nodeSilent(d *decider) bool {
 	if ready.Status != corev1.ConditionUnknown || d.s.Phase == v1alpha1.NodeStaged {
 		return false
 	}
-	node, since := d.o.Node.Name, ready.LastTransitionTime
+	since := ready.LastTransitionTime
 	until := since.Add(d.l.NodeLost)
 	if !d.o.Now.Before(until) {
-		d.fail(ReasonNodeLost, fmt.Sprintf("node %s has said nothing since %s%s: see to the node; the upgrade goes on by itself when it is back",
-			node, since.UTC().Format(time.RFC3339), d.during()))
+		d.fail(ReasonNodeLost, fmt.Sprintf("the node has said nothing since %s%s: see to it; the upgrade goes on by itself when it is back",
+			since.UTC().Format(time.RFC3339), d.during()))
 		return true
 	}
 	d.wake(until)
-	d.ready(ReasonNodeNotReady, fmt.Sprintf("node %s has said nothing since %s%s", node, since.UTC().Format(time.RFC3339), d.during()))
+	d.ready(ReasonNodeNotReady, fmt.Sprintf("the node has said nothing since %s%s", since.UTC().Format(time.RFC3339), d.during()))
 	return true
 }
 

@@ -96,11 +96,11 @@ func (d *decider) settle(pod *corev1.Pod) {
 		d.condition(v1alpha1.ConditionReady, metav1.ConditionTrue, ReasonCompleted, fmt.Sprintf("node %s runs %s", node.Name, want))
 	case d.o.Now.Before(until):
 		d.wake(until)
-		d.ready(ReasonSettling, fmt.Sprintf("every step is done; node %s does not show %s and Ready yet", node.Name, want))
+		d.ready(ReasonSettling, fmt.Sprintf("every step is done; the node does not show %s and Ready yet", want))
 	case is != want:
-		d.fail(ReasonVersionMismatch, fmt.Sprintf("every step is done, but node %s reports kubelet %s instead of %s: look at the kubelet's unit on the node, then raise spec.retry", node.Name, is, want))
+		d.fail(ReasonVersionMismatch, fmt.Sprintf("every step is done, but the node reports kubelet %s instead of %s: look at the kubelet's unit on it, then raise spec.retry", is, want))
 	default:
-		d.fail(ReasonNodeNotReady, fmt.Sprintf("every step is done, but node %s is not Ready: %s", node.Name, d.o.ready().Message))
+		d.fail(ReasonNodeNotReady, fmt.Sprintf("every step is done, but the node is not Ready: %s", d.o.ready().Message))
 	}
 }
 

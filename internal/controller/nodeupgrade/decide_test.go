@@ -217,6 +217,11 @@ func TestFailures(t *testing.T) {
 				g.Expect(s.Step).To(Equal(v1alpha1.StepPreflight))
 				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionKubeadmUpgraded).Reason).To(Equal("KubeadmFailed"))
 			}}},
+		{"what a step says of itself is said once", observed(underWay, pod(RoleUpgrader, corev1.PodFailed, exited(RoleUpgrader, v1alpha1.StepKubeadm, 10, "kubeadm on worker-0: kubeadm: look whether it is done: no"))),
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonRefused, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
+				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady).Message).To(Equal("step kubeadm: look whether it is done: no"))
+				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionKubeadmUpgraded).Message).To(Equal("look whether it is done: no"))
+			}}},
 		{"a failed Pod that is counted is left alone during the pause", observed(underWay, attempts(1), counted(RoleUpgrader), failed(v1alpha1.StepKubeadm, 1)),
 			expected{phase: v1alpha1.NodeUpgrading, after: 11 * time.Second, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) { g.Expect(s.Attempts).To(Equal(int32(1))) }}},
 		{"a failed Pod that is counted makes room after the pause", observed(at(12*time.Second), underWay, attempts(1), counted(RoleUpgrader), failed(v1alpha1.StepKubeadm, 1)),

@@ -125,6 +125,7 @@ func pod(role Role, p corev1.PodPhase, steps ...change) change {
 				Name: PodName(o.Upgrade.Spec.Machine.Name, role), Namespace: v1alpha1.Namespace, UID: types.UID("pod-" + role), CreationTimestamp: metav1.NewTime(start),
 				OwnerReferences: []metav1.OwnerReference{{UID: o.Upgrade.UID, Controller: ptr.To(true)}},
 			},
+			Spec:   corev1.PodSpec{NodeName: o.Upgrade.Spec.Machine.Name},
 			Status: corev1.PodStatus{Phase: p},
 		}
 		for _, s := range steps {

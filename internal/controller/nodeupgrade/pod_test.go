@@ -44,6 +44,18 @@ func TestTheUpgraderPod(t *testing.T) {
 	g.Expect(stager.Spec.InitContainers).To(HaveLen(len(spec.StagingSteps())), "the stager changes nothing on the node")
 }
 
+func TestARetryTakesTheBundleOfNow(t *testing.T) {
+	g := NewWithT(t)
+	const repaired = "refit.dev/bundle@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	again := observed(upgradeSpec(retry), phase(v1alpha1.NodePending), status(func(s *v1alpha1.NodeUpgradeStatus) { s.Retried = 1 }),
+		func(o *Observation) { o.Version.Spec.Image = repaired })
+	create, ok := Decide(again, DefaultLimits()).Action.(CreatePod)
+	g.Expect(ok).To(BeTrue())
+	pod, err := buildPod(again.Upgrade, create.Role, create.Spec)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(pod.Spec.InitContainers[0].Image).To(Equal(repaired))
+}
+
 func TestLongNamesOfNodesStayDifferent(t *testing.T) {
 	g := NewWithT(t)
 	a, b := strings.Repeat("n", 251)+"a", strings.Repeat("n", 251)+"b"

@@ -66,7 +66,7 @@ func judgeFailed(pod *corev1.Pod) verdict {
 		if t == nil || t.ExitCode == int32(spec.ExitDone) {
 			continue
 		}
-		v.step, v.message = c.Name, terminationMessage(t)
+		v.step, v.message = c.Name, stepMessage(pod, c.Name, t)
 		switch spec.ExitCode(t.ExitCode) {
 		case spec.ExitFailed:
 			v.outcome = outFailed
@@ -161,6 +161,12 @@ func terminationMessage(t *corev1.ContainerStateTerminated) string {
 		return ""
 	}
 	return strings.TrimSpace(fmt.Sprintf("it ended with exit code %d %s", t.ExitCode, t.Reason))
+}
+
+// stepMessage is what a step said at its end, without its own name and its node's before it: whoever passes it on names them.
+func stepMessage(pod *corev1.Pod, step string, t *corev1.ContainerStateTerminated) string {
+	message := strings.TrimPrefix(terminationMessage(t), step+" on "+pod.Spec.NodeName+": ")
+	return strings.TrimPrefix(message, step+": ")
 }
 
 func podMessage(pod *corev1.Pod) string {
