@@ -147,7 +147,7 @@ func (a *app) outcome(w watching, seen feed.Seen, stopped error) error {
 		return &exitError{code: ExitUnwatched, err: &silentError{}}
 	}
 	if !w.output.Machine() {
-		a.describe(u, namesOfFailed(seen.NodeUpgrades, name))
+		a.describe(u, claimsAmong(seen.NodeUpgrades, name))
 	}
 	code := ExitFailed
 	if u.Status.State == v1alpha1.StateUpgradeAborted {

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
@@ -55,7 +53,7 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 	if output.Machine() {
 		return output.Value(a.Out, withKind(upgrade))
 	}
-	a.describe(upgrade, failedNodes(ctx, c, upgrade))
+	a.describe(upgrade, claimsOf(ctx, c, upgrade.Name))
 	if output == print.Wide {
 		a.say("")
 		return conditionTable(upgrade).Write(a.Out, true)
@@ -63,30 +61,8 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 	return nil
 }
 
-// failedNodes are the nodes that an upgrade failed by, empty also where they cannot be read: the rest is worth showing.
-func failedNodes(ctx context.Context, c client.Reader, u *v1alpha1.KubernetesUpgrade) []string {
-	if u.Status.State != v1alpha1.StateUpgradeFailed {
-		return nil
-	}
-	var list v1alpha1.NodeUpgradeList
-	if err := c.List(ctx, &list, client.InNamespace(v1alpha1.Namespace), client.MatchingLabels{v1alpha1.LabelUpgrade: u.Name}); err != nil {
-		return nil
-	}
-	return namesOfFailed(list.Items, u.Name)
-}
-
-func namesOfFailed(all []v1alpha1.NodeUpgrade, upgrade string) []string {
-	var names []string
-	for i := range all {
-		if n := &all[i]; n.Labels[v1alpha1.LabelUpgrade] == upgrade && n.Status.Phase == v1alpha1.NodeFailed {
-			names = append(names, n.Spec.Machine.Name)
-		}
-	}
-	return names
-}
-
 // describe writes what is known of an upgrade, a property a line.
-func (a *app) describe(u *v1alpha1.KubernetesUpgrade, failed []string) {
+func (a *app) describe(u *v1alpha1.KubernetesUpgrade, claims claims) {
 	s := &u.Status
 	line := func(name, value string) {
 		if value != "" {
@@ -108,7 +84,14 @@ func (a *app) describe(u *v1alpha1.KubernetesUpgrade, failed []string) {
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); c != nil && c.Message != s.Waiting {
 		line("Message", c.Message)
 	}
-	line("Next", nextCommand(u, failed))
+	for i, node := range claims.atWork(mostAtWork) {
+		if i == 0 {
+			line("At work", node)
+		} else {
+			a.say("%-10s %s", "", node)
+		}
+	}
+	line("Next", nextCommand(u, claims.failed()))
 }
 
 func conditionTable(u *v1alpha1.KubernetesUpgrade) print.Table {
