@@ -24,6 +24,7 @@ var faults = []fault{
 	{"power_cuts_of_the_control_plane", testPowerCutsOfTheControlPlane},
 	{"api_server_away_and_a_persons_cordon", testAPIServerAway},
 	{"worker_lost_after_its_drain", testWorkerLost},
+	{"node_upgrade_deleted_in_a_step", testClaimDeleted},
 }
 
 // perDay is how many faults run without -all.

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/test/bed"
@@ -66,13 +70,63 @@ func (c *cluster) earlierPatch() {
 // unaskedFor is how long nothing may happen that nobody has asked for.
 const unaskedFor = 15 * time.Second
 
+// networkManifests stand for a network plugin's: settings, and a Job that must succeed.
+const networkManifests = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: network-settings, namespace: kube-system}
+data: {mtu: "1450"}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: network-migration, namespace: kube-system}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      tolerations: [{operator: Exists}]
+      containers: [{name: migrate, image: "registry.k8s.io/pause:%s", command: [/pause, -v]}]
+`
+
+// nameNetworking has the version bring network manifests along.
+func (c *cluster) nameNetworking(version string) {
+	c.t.Helper()
+	var v v1alpha1.KubernetesVersion
+	c.Expect(c.Client.Get(c.ctx, client.ObjectKey{Name: version}, &v)).To(Succeed())
+	manifests := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "network", Namespace: v1alpha1.Namespace},
+		Data: map[string]string{"network.yaml": fmt.Sprintf(networkManifests, v.Component("pause"))}}
+	c.Expect(c.Client.Create(c.ctx, manifests)).To(Succeed())
+	v.Spec.Networking = &v1alpha1.Networking{ConfigMap: v1alpha1.ConfigMapReference{Namespace: manifests.Namespace, Name: manifests.Name}}
+	c.Expect(c.Client.Update(c.ctx, &v)).To(Succeed())
+}
+
+// networked waits until what the networking step applies is there and has succeeded.
+func (c *cluster) networked() {
+	c.t.Helper()
+	c.until("the networking step to be done", soon, func(ctx context.Context) (bool, string, error) {
+		u, err := c.upgrade(ctx)
+		if err != nil {
+			return false, "", err
+		}
+		return u.Status.NetworkedVersion == bed.To, string(u.Status.State) + ": " + u.Status.Waiting, nil
+	})
+	var settings corev1.ConfigMap
+	c.Expect(c.Client.Get(c.ctx, client.ObjectKey{Namespace: "kube-system", Name: "network-settings"}, &settings)).To(Succeed())
+	c.Expect(settings.Data).To(HaveKeyWithValue("mtu", "1450"))
+	var job batchv1.Job
+	c.Expect(c.Client.Get(c.ctx, client.ObjectKey{Namespace: "kube-system", Name: "network-migration"}, &job)).To(Succeed())
+	c.Expect(job.Status.Succeeded).To(BeEquivalentTo(1))
+}
+
 func (c *cluster) stepByStep() {
+	c.nameNetworking(bed.To)
 	c.start("--mode", string(v1alpha1.ModeManual))
 	for _, step := range [][]string{{"control-plane", "cp-1"}, {"networking"}, {"kubelet", "worker-1"}} {
 		before := c.versions()
 		c.Consistently(c.versions).WithTimeout(unaskedFor).WithPolling(every).Should(Equal(before))
 		c.t.Log(c.refit(append([]string{"step"}, step...)...))
-		if len(step) > 1 {
+		if len(step) == 1 {
+			c.networked()
+		} else {
 			c.until(step[1]+" to be at "+bed.To, upgradeDeadline, func(context.Context) (bool, string, error) {
 				is := c.versions()[step[1]]
 				return is == bed.To, is, nil
