@@ -18,7 +18,7 @@ const (
 // StepName is a step of a node's upgrade, and the name of its container.
 type StepName string
 
-// The steps, in the order of the table in the design.
+// The steps, in the order in which a control plane takes them.
 const (
 	StepPreflight    StepName = "preflight"
 	StepCopyBinaries StepName = "copy-binaries"
@@ -26,8 +26,8 @@ const (
 	StepBackupEtcd   StepName = "backup-etcd"
 	StepContainerd   StepName = "containerd"
 	StepCNIPlugins   StepName = "cni-plugins"
-	StepKubeadm      StepName = "kubeadm"
 	StepDrain        StepName = "drain"
+	StepKubeadm      StepName = "kubeadm"
 	StepKubelet      StepName = "kubelet"
 	StepVerify       StepName = "verify"
 	StepUncordon     StepName = "uncordon"
@@ -45,8 +45,8 @@ const (
 	ConditionEtcdBackedUp                = "EtcdBackedUp"
 	ConditionContainerdUpgraded          = "ContainerdUpgraded"
 	ConditionCNIPluginsUpgraded          = "CNIPluginsUpgraded"
-	ConditionKubeadmUpgraded             = "KubeadmUpgraded"
 	ConditionDrained                     = "Drained"
+	ConditionKubeadmUpgraded             = "KubeadmUpgraded"
 	ConditionKubeletUpgraded             = "KubeletUpgraded"
 	ConditionVerified                    = "Verified"
 	ConditionPostUpgradeCleanupCompleted = "PostUpgradeCleanupCompleted"
@@ -60,8 +60,8 @@ func (s StepName) Condition() string {
 		StepBackupEtcd:   ConditionEtcdBackedUp,
 		StepContainerd:   ConditionContainerdUpgraded,
 		StepCNIPlugins:   ConditionCNIPluginsUpgraded,
-		StepKubeadm:      ConditionKubeadmUpgraded,
 		StepDrain:        ConditionDrained,
+		StepKubeadm:      ConditionKubeadmUpgraded,
 		StepKubelet:      ConditionKubeletUpgraded,
 		StepVerify:       ConditionVerified,
 		StepCleanup:      ConditionPostUpgradeCleanupCompleted,
@@ -200,7 +200,7 @@ type StepStatus struct {
 	Name StepName `json:"name"`
 	// state of the step in the latest attempt.
 	State StepState `json:"state"`
-	// attempt counts the upgrader Pods that have begun this step, from 1.
+	// attempt counts the Pods that have begun this step, the one that stages included, from 1.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 	// startedAt is when the latest attempt of the step began.

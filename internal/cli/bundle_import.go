@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
@@ -32,7 +34,10 @@ func newBundleImport(a *app) *cobra.Command {
 the bundle's checksums; and create or update the KubernetesVersion. Where anything is wrong, nothing is changed.
 
 Nodes pull the bundle by its digest, from the repository that it was read from, unless --image-ref names another one:
-the same repository as the nodes call it. From an archive, the image must get to the nodes' registry: --push does that.`,
+the same repository as the nodes call it. From an archive, the image must get to the nodes' registry: --push does that.
+
+The bundle of a version that is known may be replaced, but not while nodes are brought to the version. Where an upgrade has
+failed by its bundle: import a better one, then 'refit resume'.`,
 		Example: `  refit bundle import registry.site/refit/bundle:v1.36.3
   refit bundle import localhost:5000/bundle:v1.36.3 --insecure --image-ref refit.dev/bundle
   refit bundle import v1.36.3.tar --push registry.site/refit/bundle:v1.36.3`,
@@ -128,22 +133,40 @@ func (a *app) applyVersion(ctx context.Context, object *v1alpha1.KubernetesVersi
 	return nil
 }
 
-// refuseWhileUpgrading keeps the programs of a version from changing under an upgrade that installs them.
+// refuseWhileUpgrading keeps the programs of a version from changing under the nodes that are brought to it. An upgrade that has
+// failed begins no node, and a better bundle may be what it needs.
 func refuseWhileUpgrading(ctx context.Context, c client.Reader, version string) error {
 	upgrades, err := listUpgrades(ctx, c)
 	if err != nil {
 		return err
 	}
-	u := unfinished(upgrades)
-	if u == nil {
+	var nodes v1alpha1.NodeUpgradeList
+	if err := c.List(ctx, &nodes, client.InNamespace(v1alpha1.Namespace)); err != nil {
+		return fmt.Errorf("list the nodes' upgrades: %w", err)
+	}
+	u, changing := unfinished(upgrades), claims(nodes.Items).changing(version)
+	switch {
+	case len(changing) > 0:
+		return fmt.Errorf("%s still at work with %s, whose bundle cannot be changed meanwhile: wait until that has ended (see `refit nodes`); `refit abort` keeps other nodes from beginning",
+			are(changing), version)
+	case u == nil || stopped(u) || !slices.Contains(hopsOf(u), version):
 		return nil
 	}
-	for _, hop := range hopsOf(u) {
-		if hop == version {
-			return fmt.Errorf("upgrade %s installs %s now: its bundle cannot be changed before that has ended (see `refit status`)", u.Name, version)
-		}
+	return fmt.Errorf("upgrade %s installs %s now, whose bundle cannot be changed meanwhile: wait until it has ended (see `refit status`), or `refit abort`", u.Name, version)
+}
+
+// stopped says whether an upgrade begins nothing before a person resumes it.
+func stopped(u *v1alpha1.KubernetesUpgrade) bool {
+	return u.Status.State == v1alpha1.StateUpgradeFailed && u.Spec.Resume <= u.Status.Resumed
+}
+
+// are names nodes as the subject of a sentence.
+func are(nodes []string) string {
+	verb := " are"
+	if len(nodes) == 1 {
+		verb = " is"
 	}
-	return nil
+	return strings.Join(nodes, ", ") + verb
 }
 
 // manifestOf leaves out of an object what a person would not write.

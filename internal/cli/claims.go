@@ -47,6 +47,17 @@ func (c claims) failed() []string {
 	return names
 }
 
+// changing are the nodes that have been let go towards a version, and have not ended.
+func (c claims) changing(version string) []string {
+	var names []string
+	for i := range c {
+		if c[i].Spec.KubernetesVersion == version && !c[i].Spec.Hold && !c[i].Status.Phase.Ended() {
+			names = append(names, c[i].Spec.Machine.Name)
+		}
+	}
+	return names
+}
+
 // atWork tells, a line each, what the first nodes at work say of themselves, and how many others there are.
 func (c claims) atWork(most int) []string {
 	var lines []string

@@ -119,7 +119,7 @@ func quorum(in Input, p Point) string {
 		return ""
 	}
 	if healthy < need {
-		return fmt.Sprintf("etcd has lost its quorum: %d of %d members healthy, %d needed. Restore members from a snapshot (docs: etcd recovery)", healthy, voters, need)
+		return fmt.Sprintf("etcd has lost its quorum: %d of %d members healthy, %d needed. Restore members from a snapshot (see docs/when-it-stops.md#etcd)", healthy, voters, need)
 	}
 	if p != BeforeControlPlane || e.External || voters < 3 || member == nil {
 		return ""

@@ -30,7 +30,7 @@ func PlanOf(c *snapshot.Cluster, name string) (v1alpha1.RolloutPlanSpec, error) 
 	}
 	p := c.Plan(name)
 	if p == nil {
-		return DefaultPlan(), fmt.Errorf("there is no RolloutPlan %s: create it, or leave spec.plan empty for the default", name)
+		return DefaultPlan(), fmt.Errorf("there is no RolloutPlan %s: create it, or name no plan for the default", name)
 	}
 	return withDefaults(p.Spec), nil
 }

@@ -1,6 +1,8 @@
 package rollout_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,10 +15,32 @@ import (
 	"refit.dev/refit/internal/version"
 )
 
+// outline writes a report down, a line a step.
+func outline(r rollout.PlanReport) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s to %v: %d nodes, %d workers at once, %s", r.From, r.Hops, len(r.Nodes), r.MaxUnavailable, r.Estimate)
+	for _, v := range r.Gates {
+		line("gate %s: %s", v.Level, v)
+	}
+	for _, s := range r.Steps {
+		first := ""
+		if s.First {
+			first = " first"
+		}
+		line("at %s: %s %s to %s%s, drained %v: %s", s.After, s.Kind, s.Nodes, s.Version, first, s.Drained, s.Note)
+	}
+	for _, n := range r.Left {
+		line("left: %s at %s: %s", n.Node, n.From, n.Reason)
+	}
+	line("open: %t", r.Open())
+	return b.String()
+}
+
 func TestPreviewReadsLikeWhatHappens(t *testing.T) {
 	t.Run("three control planes and two workers", func(t *testing.T) {
 		r := rollout.Preview(fixture.Cluster(3, 2, "v1.35.4"), rollout.PreviewRequest{To: "v1.36.3"})
-		golden(t, "preview-three-and-two", r.Text())
+		golden(t, "preview-three-and-two", outline(r))
 	})
 	t.Run("something is wrong with etcd, a worker is not Ready and another is cordoned", func(t *testing.T) {
 		c := fixture.Cluster(3, 4, "v1.34.4")
@@ -24,15 +48,19 @@ func TestPreviewReadsLikeWhatHappens(t *testing.T) {
 		c.Node("w-2").Ready, c.Node("w-2").NotReadyReason = false, "Kubelet stopped posting node status."
 		c.Node("w-3").Cordoned = true
 		r := rollout.Preview(c, rollout.PreviewRequest{To: "v1.36.3"})
-		golden(t, "preview-troubles", r.Text())
+		golden(t, "preview-troubles", outline(r))
 	})
 	t.Run("a single node is not drained", func(t *testing.T) {
 		r := rollout.Preview(fixture.Cluster(1, 0, "v1.35.4"), rollout.PreviewRequest{To: "v1.36.3"})
-		golden(t, "preview-single", r.Text())
+		golden(t, "preview-single", outline(r))
 	})
 }
 
 func TestPreview(t *testing.T) {
+	t.Run("says what to do about a plan that does not exist, wherever that was named", func(t *testing.T) {
+		r := rollout.Preview(fixture.Cluster(1, 0, "v1.35.4"), rollout.PreviewRequest{To: "v1.36.3", Plan: "weekend"})
+		NewWithT(t).Expect(r.Refused).To(Equal("there is no RolloutPlan weekend: create it, or name no plan for the default"))
+	})
 	t.Run("says why there is no such upgrade", func(t *testing.T) {
 		g := NewWithT(t)
 		r := rollout.Preview(fixture.Cluster(1, 0, "v1.35.4"), rollout.PreviewRequest{To: "v1.37.0"})

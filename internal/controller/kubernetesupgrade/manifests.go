@@ -24,16 +24,26 @@ import (
 	"refit.dev/refit/api/v1alpha1"
 )
 
-// manifests reads the documents of the ConfigMap, in the order of its keys.
-func (r *Reconciler) manifests(ctx context.Context, n *v1alpha1.Networking) ([]*unstructured.Unstructured, error) {
+// source reads the ConfigMap that holds the manifests.
+func (r *Reconciler) source(ctx context.Context, n *v1alpha1.Networking) (*corev1.ConfigMap, error) {
+	cm := &corev1.ConfigMap{}
+	if err := r.Client.Get(ctx, sourceOf(n), cm); err != nil {
+		return nil, fmt.Errorf("read the networking manifests in ConfigMap %s: %w", sourceOf(n), err)
+	}
+	return cm, nil
+}
+
+func sourceOf(n *v1alpha1.Networking) client.ObjectKey {
 	key := client.ObjectKey{Namespace: n.ConfigMap.Namespace, Name: n.ConfigMap.Name}
 	if key.Namespace == "" {
 		key.Namespace = v1alpha1.Namespace
 	}
-	var cm corev1.ConfigMap
-	if err := r.Client.Get(ctx, key, &cm); err != nil {
-		return nil, fmt.Errorf("read the networking manifests in ConfigMap %s: %w", key, err)
-	}
+	return key
+}
+
+// documents are those of the ConfigMap, in the order of its keys.
+func documents(cm *corev1.ConfigMap) ([]*unstructured.Unstructured, error) {
+	key := client.ObjectKeyFromObject(cm)
 	var out []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(cm.Data)) {
 		documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(cm.Data[name])))
@@ -72,7 +82,10 @@ func (r *Reconciler) apply(ctx context.Context, o *unstructured.Unstructured) er
 				return nil
 			}
 			err = r.Client.Delete(ctx, live, client.PropagationPolicy(metav1.DeletePropagationBackground))
-			return client.IgnoreNotFound(err)
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("delete %s, which failed: %w", describe(o), err)
+			}
+			return nil
 		}
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("look at %s: %w", describe(o), err)

@@ -2,21 +2,18 @@ package kubernetesupgrade
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/rollout"
 )
-
-// annotationNetworking is set on a KubernetesUpgrade when a networking step begins, before anything is applied.
-const annotationNetworking = "refit.dev/networking"
 
 const (
 	fieldOwner = "refit-networking"
@@ -24,66 +21,73 @@ const (
 	defaultNetworkingTimeout = 10 * time.Minute
 )
 
-// networkingRecord is what is known of the networking step begun last.
-type networkingRecord struct {
-	Version   string      `json:"version,omitempty"`
-	StartedAt metav1.Time `json:"startedAt,omitempty"`
-	Resume    int64       `json:"resume,omitempty"`
-}
-
-func recordOf(u *v1alpha1.KubernetesUpgrade) (networkingRecord, error) {
-	var r networkingRecord
-	text, ok := u.Annotations[annotationNetworking]
-	if !ok {
-		return r, nil
-	}
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return r, fmt.Errorf("read annotation %s of KubernetesUpgrade %s (remove the annotation to run the step again): %w", annotationNetworking, u.Name, err)
-	}
-	return r, nil
-}
-
 // networkingProgress looks at what the step has applied: done, failed, or still on its way.
-func (r *Reconciler) networkingProgress(ctx context.Context, t *turn) (rollout.Networking, error) {
+func (r *Reconciler) networkingProgress(ctx context.Context, t *turn) rollout.Networking {
 	n := rollout.Networking{Version: t.networking.Version, Resume: t.networking.Resume}
 	if n.Version == "" || n.Version == t.upgrade.Status.NetworkedVersion {
-		return n, nil
+		return n
 	}
 	kv := t.seen.Version(n.Version)
 	if kv == nil || kv.Spec.Networking == nil {
 		n.Done = true
-		return n, nil
-	}
-	objects, err := r.manifests(ctx, kv.Spec.Networking)
-	if err != nil {
-		n.Failed = err.Error()
-		return n, nil
+		return n
 	}
 	var waiting string
+	if waiting, n.Failed = r.look(ctx, t, kv.Spec.Networking); n.Failed != "" {
+		return n
+	}
+	if waiting == "" && !t.networking.Applied {
+		waiting = "not every manifest has been applied"
+	}
+	if n.Done = waiting == ""; n.Done {
+		return n
+	}
+	if p := t.networking.Problem; p != nil {
+		waiting = p.Text
+		if p.final(r.Clock.Now()) {
+			n.Failed = p.Text
+			return n
+		}
+	}
+	if limit := timeoutOf(kv.Spec.Networking); r.Clock.Since(t.networking.StartedAt.Time) > limit {
+		n.Failed = fmt.Sprintf("not done within %s: %s", duration.HumanDuration(limit), waiting)
+	}
+	return n
+}
+
+// look says which of the manifests' objects has not come to rest, and which will not; both are empty where all have.
+func (r *Reconciler) look(ctx context.Context, t *turn, networking *v1alpha1.Networking) (waiting, failed string) {
+	source, err := r.source(ctx, networking)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", err.Error()
+	case err != nil:
+		t.unseen = err
+		return err.Error(), ""
+	}
+	objects, err := documents(source)
+	if err != nil {
+		return "", err.Error()
+	}
 	for _, o := range objects {
-		key := client.ObjectKeyFromObject(o)
 		live := o.DeepCopy()
-		switch err := r.Client.Get(ctx, key, live); {
+		switch err := r.Client.Get(ctx, client.ObjectKeyFromObject(o), live); {
 		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 			waiting = describe(o) + " has not been applied"
 		case err != nil:
-			return n, fmt.Errorf("look at %s: %w", describe(o), err)
+			t.unseen = fmt.Errorf("look at %s: %w", describe(o), err)
+			waiting = t.unseen.Error()
 		default:
 			done, failed, why := progress(live)
 			if failed {
-				n.Failed = why
-				return n, nil
+				return "", why
 			}
 			if !done {
 				waiting = why
 			}
 		}
 	}
-	n.Done = waiting == ""
-	if limit := timeoutOf(kv.Spec.Networking); !n.Done && r.Clock.Since(t.networking.StartedAt.Time) > limit {
-		n.Failed = fmt.Sprintf("not done within %s: %s", limit, waiting)
-	}
-	return n, nil
+	return waiting, ""
 }
 
 func timeoutOf(n *v1alpha1.Networking) time.Duration {
@@ -100,19 +104,31 @@ func (r *Reconciler) runNetworking(ctx context.Context, t *turn, a rollout.Actio
 		return nil
 	}
 	if t.networking.Version != a.Version || t.networking.Resume < a.Resume {
-		text, err := json.Marshal(networkingRecord{Version: a.Version, StartedAt: metav1.NewTime(r.Clock.Now()), Resume: a.Resume})
-		if err != nil {
+		if err := r.record(ctx, t, networkingRecord{Version: a.Version, StartedAt: metav1.NewTime(r.Clock.Now()), Resume: a.Resume}); err != nil {
 			return err
 		}
-		patch := client.MergeFromWithOptions(t.upgrade.DeepCopy(), client.MergeFromWithOptimisticLock{})
-		metav1.SetMetaDataAnnotation(&t.upgrade.ObjectMeta, annotationNetworking, string(text))
-		if err := r.Client.Patch(ctx, t.upgrade, patch); err != nil {
-			return fmt.Errorf("record the start of the networking step: %w", err)
-		}
 	}
-	objects, err := r.manifests(ctx, kv.Spec.Networking)
+	err := r.applyAll(ctx, kv.Spec.Networking)
+	next := t.networking
+	next.Applied = next.Applied || err == nil
+	if err == nil {
+		err = t.unseen
+	}
+	if err != nil && !answered(err) {
+		return err
+	}
+	next.Problem = next.Problem.after(err, kv.Spec.Networking, r.Clock.Now())
+	return r.record(ctx, t, next)
+}
+
+func (r *Reconciler) applyAll(ctx context.Context, networking *v1alpha1.Networking) error {
+	source, err := r.source(ctx, networking)
 	if err != nil {
-		return nil // the next look at the progress says so, and fails the step
+		return err
+	}
+	objects, err := documents(source)
+	if err != nil {
+		return err
 	}
 	for _, o := range objects {
 		if err := r.apply(ctx, o); err != nil {

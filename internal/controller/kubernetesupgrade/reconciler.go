@@ -51,7 +51,9 @@ type turn struct {
 	seen       *snapshot.Cluster
 	upgrade    *v1alpha1.KubernetesUpgrade
 	networking networkingRecord
-	decision   rollout.Decision
+	// unseen is why something of the networking step could not be looked at; nil where all could.
+	unseen   error
+	decision rollout.Decision
 	// right to begin nodes; nil where none is begun.
 	right *claim.Turn
 }
@@ -99,11 +101,7 @@ func (r *Reconciler) decide(ctx context.Context, name string, f observe.Freshnes
 	if t.networking, err = recordOf(t.upgrade); err != nil {
 		return nil, err
 	}
-	progress, err := r.networkingProgress(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	t.decision = rollout.Decide(rollout.Input{Cluster: seen, Upgrade: t.upgrade, Networking: progress})
+	t.decision = rollout.Decide(rollout.Input{Cluster: seen, Upgrade: t.upgrade, Networking: r.networkingProgress(ctx, t)})
 	return t, nil
 }
 

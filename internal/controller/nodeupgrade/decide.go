@@ -100,7 +100,7 @@ func nodeGone(d *decider) bool {
 	case d.o.Node == nil:
 		d.fail(ReasonNodeDeleted, "the node was deleted from the cluster while it was being upgraded")
 	case d.s.NodeUID != "" && d.s.NodeUID != string(d.o.Node.UID):
-		d.fail(ReasonNodeRecreated, "a node of that name is there, but another one than when the upgrade began: raise spec.retry to upgrade it")
+		d.fail(ReasonNodeRecreated, "a node of that name is there, but another one than when the upgrade began: "+d.retry()+" upgrades it")
 	default:
 		return false
 	}
@@ -231,6 +231,9 @@ func (d *decider) reason() string {
 }
 
 func (d *decider) fail(reason, message string) { d.end(v1alpha1.NodeFailed, reason, message) }
+
+// retry is the command that has the node tried again.
+func (d *decider) retry() string { return "`refit retry " + d.o.Upgrade.Spec.Machine.Name + "`" }
 
 func (d *decider) end(phase v1alpha1.NodeUpgradePhase, reason, message string) {
 	d.s.Phase = phase

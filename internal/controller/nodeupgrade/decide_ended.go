@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/node/spec"
@@ -31,9 +32,9 @@ func (d *decider) ended(role Role, pod *corev1.Pod, v verdict) {
 	case outImageUnavailable:
 		d.fail(ReasonImageUnavailable, what+d.untouched())
 	case outNotStarted:
-		d.fail(ReasonPodNotStarted, fmt.Sprintf("Pod %s did not start within %s: %s%s", pod.Name, d.l.PodStart, v.message, d.untouched()))
+		d.fail(ReasonPodNotStarted, fmt.Sprintf("Pod %s did not start within %s: %s%s", pod.Name, duration.HumanDuration(d.l.PodStart), v.message, d.untouched()))
 	case outStuck:
-		d.fail(ReasonDeadlineExceeded, what+": look at its logs, then raise spec.retry")
+		d.fail(ReasonDeadlineExceeded, what+": look at its logs, then "+d.retry())
 	case outDrainTimedOut:
 		d.drainTimedOut(what)
 	case outInterrupted:
@@ -44,8 +45,8 @@ func (d *decider) ended(role Role, pod *corev1.Pod, v verdict) {
 	default:
 		d.s.Attempts++
 		if d.s.Attempts >= d.l.Attempts {
-			d.fail(failedReason(role), fmt.Sprintf("%s (attempt %d of %d): see to the cause, then raise spec.retry%s",
-				what, d.s.Attempts, d.l.Attempts, d.untouched()))
+			d.fail(failedReason(role), fmt.Sprintf("%s (attempt %d of %d): see to the cause, then %s%s",
+				what, d.s.Attempts, d.l.Attempts, d.retry(), d.untouched()))
 			return
 		}
 		d.again(ReasonRetrying, fmt.Sprintf("%s (attempt %d of %d)", what, d.s.Attempts, d.l.Attempts), v)
@@ -90,14 +91,14 @@ func (d *decider) drainTimedOut(what string) {
 func (d *decider) again(reason, message string, v verdict) {
 	pause := d.pause(v)
 	d.wake(v.ended.Add(pause))
-	d.ready(reason, fmt.Sprintf("%s; it is started again after %s", message, pause))
+	d.ready(reason, fmt.Sprintf("%s; it is started again after %s", message, duration.HumanDuration(pause)))
 }
 
 func (d *decider) tooMany(what string) bool {
 	if d.s.Interruptions <= d.l.Interruptions {
 		return false
 	}
-	d.fail(ReasonTooManyInterruptions, fmt.Sprintf("interrupted %d times, the last time: %s: see to the node, then raise spec.retry", d.s.Interruptions, what))
+	d.fail(ReasonTooManyInterruptions, fmt.Sprintf("interrupted %d times, the last time: %s: see to the node, then %s", d.s.Interruptions, what, d.retry()))
 	return true
 }
 

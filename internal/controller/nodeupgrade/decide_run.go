@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/node/spec"
@@ -98,7 +99,7 @@ func (d *decider) settle(pod *corev1.Pod) {
 		d.wake(until)
 		d.ready(ReasonSettling, fmt.Sprintf("every step is done; the node does not show %s and Ready yet", want))
 	case is != want:
-		d.fail(ReasonVersionMismatch, fmt.Sprintf("every step is done, but the node reports kubelet %s instead of %s: look at the kubelet's unit on it, then raise spec.retry", is, want))
+		d.fail(ReasonVersionMismatch, fmt.Sprintf("every step is done, but the node reports kubelet %s instead of %s: look at the kubelet's unit on it, then %s", is, want, d.retry()))
 	default:
 		d.fail(ReasonNodeNotReady, fmt.Sprintf("every step is done, but the node is not Ready: %s", d.o.ready().Message))
 	}
@@ -134,7 +135,7 @@ func (d *decider) waitBounded(reason, message string) {
 	}
 	until := since.Add(d.l.Wait)
 	if !d.o.Now.Before(until) {
-		d.fail(reason, fmt.Sprintf("%s, for %s: raise spec.retry when that is seen to", message, d.l.Wait))
+		d.fail(reason, fmt.Sprintf("%s, for %s: %s when that is seen to", message, duration.HumanDuration(d.l.Wait), d.retry()))
 		return
 	}
 	d.wake(until)

@@ -152,7 +152,7 @@ func TestStaging(t *testing.T) {
 		{"the Pod of an ended upgrade does not begin later by itself", observed(at(6*time.Minute), phase(v1alpha1.NodeFailed), finished, readyFor(ReasonImageUnavailable),
 			counted(RoleStager), pod(RoleStager, corev1.PodPending)), expected{action: "DeletePod worker-0-node-stager", phase: v1alpha1.NodeFailed}},
 		{"a Pod that no kubelet takes up is bounded", observed(at(20*time.Minute), underWay, pod(RoleUpgrader, corev1.PodPending)),
-			expected{phase: v1alpha1.NodeFailed, reason: ReasonPodNotStarted}},
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonPodNotStarted, message: "did not start within 20m: "}},
 	})
 }
 
@@ -182,11 +182,11 @@ func TestFollowingThePod(t *testing.T) {
 		{"all steps done but the old version shown is waited for", observed(underWay, pod(RoleUpgrader, corev1.PodSucceeded)),
 			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonSettling, after: 5 * time.Minute}},
 		{"all steps done but the old version shown for long is a failure", observed(at(5*time.Minute), underWay, pod(RoleUpgrader, corev1.PodSucceeded)),
-			expected{phase: v1alpha1.NodeFailed, reason: ReasonVersionMismatch}},
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonVersionMismatch, message: "then `refit retry worker-0`"}},
 		{"all steps done but the node not Ready for long is a failure", observed(at(5*time.Minute), underWay, kubeletAt(to), nodeIs(corev1.ConditionFalse, 0), pod(RoleUpgrader, corev1.PodSucceeded)),
 			expected{phase: v1alpha1.NodeFailed, reason: ReasonNodeNotReady}},
 		{"a Pod that runs past every deadline is a failure", observed(at(5*time.Hour), underWay, pod(RoleUpgrader, corev1.PodRunning, running(RoleUpgrader, v1alpha1.StepKubeadm))),
-			expected{phase: v1alpha1.NodeFailed, reason: ReasonDeadlineExceeded}},
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonDeadlineExceeded, message: "look at its logs, then `refit retry worker-0`"}},
 		{"a Pod on a node that says nothing is waited for", observed(underWay, nodeIs(corev1.ConditionUnknown, 0), pod(RoleUpgrader, corev1.PodRunning, running(RoleUpgrader, v1alpha1.StepKubelet)),
 			status(func(s *v1alpha1.NodeUpgradeStatus) { s.Step = v1alpha1.StepKubelet })),
 			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonNodeNotReady, message: "during step kubelet", after: 20 * time.Minute}},
@@ -212,12 +212,12 @@ func TestFailures(t *testing.T) {
 	}
 	check(t, []decisionTest{
 		{"a failed step is counted, and starts again after a pause", observed(underWay, failed(v1alpha1.StepKubeadm, 1)),
-			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonRetrying, message: "step kubeadm: it says why (attempt 1 of 3)", after: 11 * time.Second, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
+			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonRetrying, message: "step kubeadm: it says why (attempt 1 of 3); it is started again after 10s", after: 11 * time.Second, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
 				g.Expect(s.Attempts).To(Equal(int32(1)))
 				g.Expect(s.Step).To(Equal(v1alpha1.StepPreflight))
 				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionKubeadmUpgraded).Reason).To(Equal("KubeadmFailed"))
 			}}},
-		{"what a step says of itself is said once", observed(underWay, pod(RoleUpgrader, corev1.PodFailed, exited(RoleUpgrader, v1alpha1.StepKubeadm, 10, "kubeadm on worker-0: kubeadm: look whether it is done: no"))),
+		{"what a step says of itself is said once", observed(underWay, pod(RoleUpgrader, corev1.PodFailed, exited(RoleUpgrader, v1alpha1.StepKubeadm, 10, "kubeadm: look whether it is done: no"))),
 			expected{phase: v1alpha1.NodeFailed, reason: ReasonRefused, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
 				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady).Message).To(Equal("step kubeadm: look whether it is done: no"))
 				g.Expect(meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionKubeadmUpgraded).Message).To(Equal("look whether it is done: no"))
@@ -229,7 +229,7 @@ func TestFailures(t *testing.T) {
 		{"the next Pod is created when the failed one is gone", observed(at(12*time.Second), underWay, attempts(1), counted(RoleUpgrader)),
 			expected{action: "CreatePod upgrader", status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) { g.Expect(s.Attempts).To(Equal(int32(1))) }}},
 		{"the third failure is the last", observed(underWay, attempts(2), failed(v1alpha1.StepKubeadm, 1)),
-			expected{phase: v1alpha1.NodeFailed, reason: ReasonStepFailed, message: "attempt 3 of 3"}},
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonStepFailed, message: "attempt 3 of 3): see to the cause, then `refit retry worker-0`"}},
 		{"a refusal is not tried again", observed(underWay, failed(v1alpha1.StepPreflight, 10)), expected{phase: v1alpha1.NodeFailed, reason: ReasonRefused, message: "it says why"}},
 		{"a roll-back is not tried again", observed(underWay, failed(v1alpha1.StepKubelet, 12)), expected{phase: v1alpha1.NodeFailed, reason: ReasonRolledBack}},
 		{"a drain that timed out fails by default", observed(underWay, failed(v1alpha1.StepDrain, 11)), expected{phase: v1alpha1.NodeFailed, reason: ReasonDrainTimedOut}},
@@ -241,7 +241,7 @@ func TestFailures(t *testing.T) {
 				g.Expect(s.Interruptions).To(Equal(int32(1)))
 			}}},
 		{"a Pod that failed without a word is an interruption", observed(underWay, pod(RoleUpgrader, corev1.PodFailed)), expected{reason: ReasonInterrupted}},
-		{"interruptions have a limit", observed(underWay, interruptions(10), failed(v1alpha1.StepKubelet, 137)), expected{phase: v1alpha1.NodeFailed, reason: ReasonTooManyInterruptions}},
+		{"interruptions have a limit", observed(underWay, interruptions(10), failed(v1alpha1.StepKubelet, 137)), expected{phase: v1alpha1.NodeFailed, reason: ReasonTooManyInterruptions, message: "see to the node, then `refit retry worker-0`"}},
 		{"a Pod that somebody deleted is an interruption", observed(underWay, seen(RoleUpgrader)),
 			expected{action: "CreatePod upgrader", status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) { g.Expect(s.Interruptions).To(Equal(int32(1))) }}},
 		{"a Pod that is being deleted is waited for", observed(underWay, pod(RoleUpgrader, corev1.PodRunning, running(RoleUpgrader, v1alpha1.StepDrain), func(o *Observation) {
@@ -272,7 +272,7 @@ func completed(o *Observation) {
 func TestTheNodeItself(t *testing.T) {
 	check(t, []decisionTest{
 		{"a node deleted meanwhile is recorded as gone", observed(underWay, func(o *Observation) { o.Node = nil }), expected{phase: v1alpha1.NodeFailed, reason: ReasonNodeDeleted}},
-		{"a node recreated under the same name is another node", observed(underWay, onNode(func(n *corev1.Node) { n.UID = "other" })), expected{phase: v1alpha1.NodeFailed, reason: ReasonNodeRecreated}},
+		{"a node recreated under the same name is another node", observed(underWay, onNode(func(n *corev1.Node) { n.UID = "other" })), expected{phase: v1alpha1.NodeFailed, reason: ReasonNodeRecreated, message: "`refit retry worker-0` upgrades it"}},
 		{"a retry adopts the recreated node", observed(underWay, upgradeSpec(retry), phase(v1alpha1.NodeFailed), finished, readyFor(ReasonNodeRecreated), onNode(func(n *corev1.Node) { n.UID = "other" })),
 			expected{phase: v1alpha1.NodePending, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
 				g.Expect(s.NodeUID).To(BeEmpty())

@@ -26,13 +26,13 @@ func follow(pod *corev1.Pod, order []v1alpha1.StepName, before []v1alpha1.StepSt
 				step = *b.DeepCopy()
 			}
 		}
-		followStep(&step, pod, byName[string(name)].State)
+		followStep(&step, byName[string(name)].State)
 		steps = append(steps, step)
 	}
 	return steps
 }
 
-func followStep(step *v1alpha1.StepStatus, pod *corev1.Pod, state corev1.ContainerState) {
+func followStep(step *v1alpha1.StepStatus, state corev1.ContainerState) {
 	switch {
 	case state.Running != nil:
 		begin(step, state.Running.StartedAt)
@@ -40,7 +40,7 @@ func followStep(step *v1alpha1.StepStatus, pod *corev1.Pod, state corev1.Contain
 	case state.Terminated != nil:
 		t := state.Terminated
 		begin(step, t.StartedAt)
-		step.State, step.Message = v1alpha1.StepFailed, clip(stepMessage(pod, string(step.Name), t))
+		step.State, step.Message = v1alpha1.StepFailed, clip(stepMessage(string(step.Name), t))
 		if t.ExitCode == 0 {
 			step.State = v1alpha1.StepSucceeded
 		}

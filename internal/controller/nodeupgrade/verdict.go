@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"refit.dev/refit/internal/node/spec"
 )
@@ -66,7 +67,7 @@ func judgeFailed(pod *corev1.Pod) verdict {
 		if t == nil || t.ExitCode == int32(spec.ExitDone) {
 			continue
 		}
-		v.step, v.message = c.Name, stepMessage(pod, c.Name, t)
+		v.step, v.message = c.Name, stepMessage(c.Name, t)
 		switch spec.ExitCode(t.ExitCode) {
 		case spec.ExitFailed:
 			v.outcome = outFailed
@@ -87,7 +88,7 @@ func judgeRunning(pod *corev1.Pod, now time.Time, l Limits, deadline time.Durati
 	stuckAt := created.Add(deadline)
 	if !now.Before(stuckAt) {
 		return verdict{outcome: outStuck, step: runningStep(pod), ended: stuckAt,
-			message: fmt.Sprintf("Pod %s has run for more than %s", pod.Name, deadline)}
+			message: fmt.Sprintf("Pod %s has run for more than %s", pod.Name, duration.HumanDuration(deadline))}
 	}
 	if begun(pod) {
 		return verdict{outcome: outRunning, step: runningStep(pod), due: stuckAt}
@@ -163,10 +164,9 @@ func terminationMessage(t *corev1.ContainerStateTerminated) string {
 	return strings.TrimSpace(fmt.Sprintf("it ended with exit code %d %s", t.ExitCode, t.Reason))
 }
 
-// stepMessage is what a step said at its end, without its own name and its node's before it: whoever passes it on names them.
-func stepMessage(pod *corev1.Pod, step string, t *corev1.ContainerStateTerminated) string {
-	message := strings.TrimPrefix(terminationMessage(t), step+" on "+pod.Spec.NodeName+": ")
-	return strings.TrimPrefix(message, step+": ")
+// stepMessage is what a step said at its end, without its own name before it: whoever passes it on names it.
+func stepMessage(step string, t *corev1.ContainerStateTerminated) string {
+	return strings.TrimPrefix(terminationMessage(t), step+": ")
 }
 
 func podMessage(pod *corev1.Pod) string {

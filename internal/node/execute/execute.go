@@ -64,11 +64,7 @@ func Step(ctx context.Context, req Request, name v1alpha1.StepName, makeStep Mak
 		Spec: req.Spec, Bundle: req.Bundle, Runner: runner,
 	}
 	log.Say("step %s of %s to %s, attempt %d", name, req.Spec.NodeName, req.Spec.Version, req.Spec.Attempt)
-	message, err = runner("").Run(ctx, makeStep(t))
-	if err != nil {
-		return message, fmt.Errorf("%s on %s: %w", name, req.Spec.NodeName, err)
-	}
-	return message, nil
+	return runner("").Run(ctx, makeStep(t))
 }
 
 func say(log *host.Log, r sequence.Record) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"syscall"
 
+	"refit.dev/refit/internal/node/controlplane"
 	"refit.dev/refit/internal/node/cri"
 	"refit.dev/refit/internal/node/etcd"
+	"refit.dev/refit/internal/node/images"
 	"refit.dev/refit/internal/node/replace"
 	"refit.dev/refit/internal/node/spec"
 	"refit.dev/refit/internal/node/task"
@@ -81,9 +83,18 @@ func (p Preflight) room(need map[string]uint64) ([]Finding, error) {
 	return findings, nil
 }
 
+// imagesMissing says whether step pull-images will have something to pull, by the names that it pulls by.
 func (p Preflight) imagesMissing(ctx context.Context) (missing bool, err error) {
+	cluster, err := controlplane.ClusterConfiguration(ctx, p.Task)
+	if err != nil {
+		return false, err
+	}
+	wanted, err := images.Names(p.Task, cluster)
+	if err != nil {
+		return false, err
+	}
 	return missing, p.WithCRI(func(c *cri.Client) error {
-		for _, image := range p.Bundle.Images {
+		for _, image := range wanted {
 			has, err := c.HasImage(ctx, image)
 			if err != nil {
 				return err
