@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
@@ -43,6 +44,8 @@ type world struct {
 	back    map[string]bool
 	evicted []string
 	graces  map[string]*int64
+	// watched is closed once the pods are watched. The fake, unlike an API server, tells a watch nothing of what came before it.
+	watched chan struct{}
 }
 
 func newWorld(objects ...runtime.Object) *world {
@@ -51,13 +54,25 @@ func newWorld(objects ...runtime.Object) *world {
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-1", UID: "node-uid", ResourceVersion: "1"}, Status: ready},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-2", UID: "other-uid"}, Status: ready},
 	}
-	w := &world{Clientset: fake.NewClientset(append(nodes, objects...)...), refusals: map[string]int{}, stuck: map[string]bool{}, back: map[string]bool{}, graces: map[string]*int64{}}
+	w := &world{Clientset: fake.NewClientset(append(nodes, objects...)...), refusals: map[string]int{}, stuck: map[string]bool{}, back: map[string]bool{}, graces: map[string]*int64{},
+		watched: make(chan struct{})}
 	w.PrependReactor("create", "pods", w.evict)
+	w.PrependWatchReactor("pods", w.watch)
 	c := clock.RealClock{}
 	w.task = &task.Task{Host: &host.Host{Clock: c, Log: host.NewLog(io.Discard, c)}, Spec: spec.Spec{UpgradeUID: uid, NodeName: "w-1",
 		NodeUID: "node-uid", Version: "v1.36.3", NodeType: v1alpha1.NodeTypeWorker, DrainNode: true,
 		Drain: spec.Drain{Timeout: spec.Duration(20 * time.Second), OnTimeout: v1alpha1.DrainFail}}}
 	return w
+}
+
+func (w *world) watch(action clienttesting.Action) (bool, watch.Interface, error) {
+	events, err := w.Tracker().Watch(podsResource, action.GetNamespace(), action.(clienttesting.WatchActionImpl).ListOptions)
+	select {
+	case <-w.watched:
+	default:
+		close(w.watched)
+	}
+	return true, events, err
 }
 
 func (w *world) evict(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -83,13 +98,22 @@ func (w *world) evict(action clienttesting.Action) (bool, runtime.Object, error)
 	if w.stuck[e.Name] {
 		return true, nil, nil
 	}
-	err = w.Tracker().Delete(podsResource, e.Namespace, e.Name)
-	if w.back[e.Name] {
-		again := found.(*corev1.Pod).DeepCopy()
-		again.UID += "-again"
-		err = errors.Join(err, w.Tracker().Add(again))
+	go w.end(found.(*corev1.Pod), w.back[e.Name])
+	return true, nil, nil
+}
+
+// end ends a pod, once that is seen, and before it puts another in its place where one comes back.
+func (w *world) end(pod *corev1.Pod, back bool) {
+	<-w.watched
+	var err error
+	if back {
+		again := pod.DeepCopy()
+		again.Name, again.UID = again.Name+"-again", again.UID+"-again"
+		err = w.Tracker().Add(again)
 	}
-	return true, nil, err
+	if err = errors.Join(err, w.Tracker().Delete(podsResource, pod.Namespace, pod.Name)); err != nil {
+		panic(err)
+	}
 }
 
 func (w *world) drain(t *testing.T) (string, error) {
@@ -233,7 +257,7 @@ func TestDrain(t *testing.T) {
 		g := NewWithT(t)
 		w := newWorld(pod("manager", toleratesCordon))
 		w.back["manager"] = true
-		g.Expect(w.drain(t)).To(ContainSubstring("moved 1 pods away; tolerate the cordon and came back: default/manager"))
+		g.Expect(w.drain(t)).To(ContainSubstring("moved 1 pods away; tolerate the cordon and came back: default/manager-again"))
 		g.Expect(w.evicted).To(Equal([]string{"manager"}))
 		done, message, err := cluster.Drain{Task: w.task, Client: w.Clientset}.Done(t.Context())
 		g.Expect(err).NotTo(HaveOccurred())
