@@ -20,8 +20,10 @@ const darkFor = time.Second
 
 // Fault 4 on a worker: the power is cut in one step after another of the same upgrade, which goes on by itself each time.
 func testPowerCutsOfAWorker(t *testing.T) {
-	s := shape{controlPlanes: 1, workers: 1}
+	// With a second worker there is somewhere to drain to.
+	s := shape{controlPlanes: 1, workers: 2}
 	c := bringUp(t, "power", s)
+	c.Expect(c.DeployApp(c.ctx)).To(Succeed())
 	w, held := c.watch(s)
 	w.Break("worker-1")
 	c.start()

@@ -241,6 +241,16 @@ func TestFailures(t *testing.T) {
 				g.Expect(s.Interruptions).To(Equal(int32(1)))
 			}}},
 		{"a Pod that failed without a word is an interruption", observed(underWay, pod(RoleUpgrader, corev1.PodFailed)), expected{reason: ReasonInterrupted}},
+		{"a Pod that a restart of the node left between two steps, which its kubelet never goes on with, is an interruption",
+			observed(at(31*time.Second), underWay, pod(RoleUpgrader, corev1.PodPending, exited(RoleUpgrader, v1alpha1.StepDrain, 0, ""), withoutSandbox(RoleUpgrader))),
+			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonInterrupted, message: "between two steps", status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) {
+				g.Expect(s.Interruptions).To(Equal(int32(1)))
+			}}},
+		{"a sandbox that is away for a moment only is waited for", observed(underWay, pod(RoleUpgrader, corev1.PodPending, exited(RoleUpgrader, v1alpha1.StepDrain, 0, ""), withoutSandbox(RoleUpgrader))),
+			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonUpgrading, after: 31 * time.Second, status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) { g.Expect(s.Interruptions).To(BeZero()) }}},
+		{"a Pod whose step still runs has its sandbox, whatever is told of it",
+			observed(at(31*time.Second), underWay, pod(RoleUpgrader, corev1.PodPending, running(RoleUpgrader, v1alpha1.StepDrain), withoutSandbox(RoleUpgrader))),
+			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonUpgrading, message: "step drain is running"}},
 		{"interruptions have a limit", observed(underWay, interruptions(10), failed(v1alpha1.StepKubelet, 137)), expected{phase: v1alpha1.NodeFailed, reason: ReasonTooManyInterruptions, message: "see to the node, then `refit retry worker-0`"}},
 		{"a Pod that somebody deleted is an interruption", observed(underWay, seen(RoleUpgrader)),
 			expected{action: "CreatePod upgrader", status: func(g Gomega, s v1alpha1.NodeUpgradeStatus) { g.Expect(s.Interruptions).To(Equal(int32(1))) }}},

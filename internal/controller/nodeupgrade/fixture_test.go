@@ -163,6 +163,14 @@ func running(role Role, step v1alpha1.StepName) change {
 	return containerOf(role, string(step), corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(start)}})
 }
 
+// withoutSandbox is a Pod whose sandbox is gone since a second after the start.
+func withoutSandbox(role Role) change {
+	return func(o *Observation) {
+		o.Pods[role].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse,
+			LastTransitionTime: metav1.NewTime(start.Add(time.Second))}}
+	}
+}
+
 func exited(role Role, step v1alpha1.StepName, code int32, message string) change {
 	return containerOf(role, string(step), corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: code, Message: message, StartedAt: metav1.NewTime(start), FinishedAt: metav1.NewTime(start.Add(time.Second))}})

@@ -12,6 +12,8 @@ type Limits struct {
 	ImagePull time.Duration
 	// PodStart is how long a Pod may take until its first container runs.
 	PodStart time.Duration
+	// SandboxGone is how long a Pod that has begun may be without a sandbox: a kubelet that restarts may say so for a moment.
+	SandboxGone time.Duration
 	// EtcdCopy is how long the copy of etcd may take.
 	EtcdCopy time.Duration
 	// NodeLost is how long the node may be silent.
@@ -40,6 +42,7 @@ func DefaultLimits() Limits {
 		Interruptions:       10,
 		ImagePull:           5 * time.Minute,
 		PodStart:            20 * time.Minute,
+		SandboxGone:         30 * time.Second,
 		EtcdCopy:            15 * time.Minute,
 		NodeLost:            20 * time.Minute,
 		Settle:              5 * time.Minute,

@@ -91,7 +91,7 @@ func judgeRunning(pod *corev1.Pod, now time.Time, l Limits, deadline time.Durati
 			message: fmt.Sprintf("Pod %s has run for more than %s", pod.Name, duration.HumanDuration(deadline))}
 	}
 	if begun(pod) {
-		return verdict{outcome: outRunning, step: runningStep(pod), due: stuckAt}
+		return judgeBegun(pod, now, l, stuckAt)
 	}
 	pullBy, startBy := created.Add(l.ImagePull), created.Add(l.PodStart)
 	message, failing := pullFailure(pod)
@@ -104,6 +104,31 @@ func judgeRunning(pod *corev1.Pod, now time.Time, l Limits, deadline time.Durati
 		return verdict{outcome: outRunning, message: message, due: pullBy}
 	}
 	return verdict{outcome: outRunning, message: message, due: startBy}
+}
+
+// judgeBegun notices where a node has restarted between two steps: the kubelet starts no further container of a Pod that is never
+// to be restarted once its sandbox is gone, and calls it Pending for ever.
+func judgeBegun(pod *corev1.Pod, now time.Time, l Limits, stuckAt time.Time) verdict {
+	v := verdict{outcome: outRunning, step: runningStep(pod), due: stuckAt}
+	since, gone := sandboxGone(pod)
+	if !gone || v.step != "" {
+		return v
+	}
+	if v.due = since.Add(l.SandboxGone); now.Before(v.due) {
+		return v
+	}
+	return verdict{outcome: outInterrupted, ended: since,
+		message: fmt.Sprintf("the sandbox of Pod %s is gone between two steps: the node restarted, or its container runtime lost it", pod.Name)}
+}
+
+// sandboxGone says whether a Pod that had a sandbox has none, and since when.
+func sandboxGone(pod *corev1.Pod) (since time.Time, gone bool) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReadyToStartContainers {
+			return c.LastTransitionTime.Time, c.Status == corev1.ConditionFalse
+		}
+	}
+	return time.Time{}, false
 }
 
 // pullFailure says why the image is not there, where the kubelet says that it cannot get it.
