@@ -28,7 +28,8 @@ Exit codes: 0 done, 1 failed and may be tried again, 10 refused (a person must s
 
 // Main runs refit-node and returns its exit code.
 func Main(args []string, out, errOut io.Writer) int {
-	// systemd and the kubelet both ask with SIGTERM. A step that is asked to end leaves the host as it is, to go on later.
+	// systemd and the kubelet both ask with SIGTERM. On the host, a step that is asked to end leaves it as it is, to go on later; in a
+	// container, a step that the host is at is waited for.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	code := 0

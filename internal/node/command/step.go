@@ -70,7 +70,10 @@ func (o stepOptions) run(ctx context.Context, cmd *cobra.Command, name v1alpha1.
 	if m.Version != s.Version {
 		return "", spec.Refusef("the upgrader image holds %s, but %s is asked for: see spec.image of KubernetesVersion %s", m.Version, s.Version, s.Version)
 	}
-	systemd, err := host.DialSystemd(ctx, o.root)
+	// What the host has begun is followed to its end also by a container that is told to end: the deletion of its Pod waits for that,
+	// within the Pod's grace period, and nobody takes the node for idle meanwhile.
+	toTheEnd := context.WithoutCancel(ctx)
+	systemd, err := host.DialSystemd(toTheEnd, o.root)
 	if err != nil {
 		return "", err
 	}
@@ -82,15 +85,18 @@ func (o stepOptions) run(ctx context.Context, cmd *cobra.Command, name v1alpha1.
 	req := execute.Request{Root: o.root, Spec: s, Bundle: m, Output: cmd.OutOrStdout(), Clock: clock.RealClock{}, Systemd: systemd}
 	launcher := launch.Launcher{Root: o.root, Program: program, Spec: s, Bundle: m, Output: req.Output, Clock: req.Clock, Systemd: systemd}
 	// What a power cut interrupted comes first. This very step is joined.
-	if err := launcher.AwaitInFlight(ctx, name); err != nil {
+	if err := launcher.AwaitInFlight(toTheEnd, name); err != nil {
 		return "", err
 	}
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%w: this container was told to end before the step began", launch.ErrInterrupted)
+	}
 	if name == v1alpha1.StepCopyBinaries {
-		return execute.Step(ctx, req, name, func(t *task.Task) sequence.Step { return programs.Copy{Task: t, Source: o.bundle} })
+		return execute.Step(toTheEnd, req, name, func(t *task.Task) sequence.Step { return programs.Copy{Task: t, Source: o.bundle} })
 	}
 	var messages []string
 	if _, err := execute.HostStep(name); err == nil {
-		message, err := onHost(ctx, launcher, name)
+		message, err := onHost(toTheEnd, launcher, name)
 		if err != nil {
 			return message, err
 		}
