@@ -49,6 +49,9 @@ func (k Kubelet) Run(ctx context.Context) (string, error) {
 	if k.Spec.ControlPlane() {
 		return controlplane.NewWindow(k.Task, "kubelet/").WithPrograms(set).Run(ctx)
 	}
+	if err := kubelet.DropRetiredFlags(k.Task); err != nil {
+		return "", err
+	}
 	message, err := set.Replace(ctx)
 	if err != nil {
 		return "", err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"refit.dev/refit/internal/node/kubeapi"
+	"refit.dev/refit/internal/node/kubelet"
 	"refit.dev/refit/internal/node/staticpod"
 	"refit.dev/refit/internal/node/task"
 )
@@ -74,7 +75,7 @@ func (k Kubeadm) settle(ctx context.Context) (string, error) {
 	err = k.Retry(ctx, "kubeadm's kubelet-config", kubeadmAttempts, kubeadmPause, again, func(ctx context.Context) error {
 		return k.kubeadm(ctx, time.Minute, args...)
 	})
-	if err != nil {
+	if err = errors.Join(err, kubelet.DropRetiredFlags(k.Task)); err != nil {
 		return "", err
 	}
 	return "kubeadm has written the kubelet's settings", k.mark(settingsMarker)

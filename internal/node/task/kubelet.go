@@ -15,7 +15,7 @@ import (
 const (
 	kubeletConfig   = "/var/lib/kubelet/config.yaml"
 	kubeletInstance = "/var/lib/kubelet/instance-config.yaml"
-	kubeletFlags    = "/var/lib/kubelet/kubeadm-flags.env"
+	KubeletFlags    = "/var/lib/kubelet/kubeadm-flags.env"
 )
 
 // DefaultManifests is where kubeadm puts the manifests of static pods.
@@ -96,7 +96,7 @@ func (t *Task) readInstance(k *Kubelet) error {
 
 // kubeletFlag is the value of a flag in kubeadm-flags.env: KUBELET_KUBEADM_ARGS="--a=b --c=d".
 func (t *Task) kubeletFlag(name string) string {
-	content, err := os.ReadFile(t.Path(kubeletFlags))
+	content, err := os.ReadFile(t.Path(KubeletFlags))
 	if err != nil {
 		return "" // the file is optional
 	}
