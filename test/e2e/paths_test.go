@@ -33,7 +33,7 @@ func TestPaths(t *testing.T) {
 	s := shape{controlPlanes: 1, workers: 1, from: twoMinorsBack, to: []string{bed.From, earlierPatch, bed.To}}
 	c := bringUp(t, "paths", s)
 	_, held := c.watch(s)
-	passed := t.Run("two minors are two hops, and a worker is drained once", func(t *testing.T) { c.as(t).twoMinors() }) &&
+	passed := t.Run("two minors are two hops of the control plane and one of a worker", func(t *testing.T) { c.as(t).twoMinors() }) &&
 		t.Run("back to an earlier patch version", func(t *testing.T) { c.as(t).earlierPatch() }) &&
 		t.Run("in Manual mode each step waits until it is asked for", func(t *testing.T) { c.as(t).stepByStep() })
 	if passed {
@@ -47,14 +47,14 @@ func (c *cluster) twoMinors() {
 	c.complete()
 	c.ended(invariant.End{From: twoMinorsBack, AllAt: bed.To})
 	c.everywhereAt(bed.To)
-	c.Expect(c.drains("cp-1")).To(Equal(2), "a control plane is taken through each minor")
-	c.Expect(c.drains("worker-1")).To(Equal(1), "a worker goes to the last at once")
+	c.Expect(c.upgrades("cp-1")).To(Equal(2), "a control plane is taken through each minor")
+	c.Expect(c.upgrades("worker-1")).To(Equal(1), "a worker goes to the last at once")
 }
 
-// drains counts how often a node was drained.
-func (c *cluster) drains(node string) int {
+// upgrades counts how often kubeadm upgraded a node.
+func (c *cluster) upgrades(node string) int {
 	c.t.Helper()
-	return strings.Count(c.on(node, "cat /var/lib/refit/journal/*.jsonl"), fmt.Sprintf(`"step":"%s","event":"started"`, v1alpha1.StepDrain))
+	return strings.Count(c.on(node, "cat /var/lib/refit/journal/*.jsonl"), fmt.Sprintf(`"step":"%s","event":"started"`, v1alpha1.StepKubeadm))
 }
 
 func (c *cluster) earlierPatch() {
