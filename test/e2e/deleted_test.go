@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"path"
 	"strings"
@@ -14,8 +15,8 @@ import (
 	"refit.dev/refit/test/invariant"
 )
 
-// A person deletes the NodeUpgrade of a worker in the middle of one step after another: the step is done to its end each time, and
-// the upgrade makes another NodeUpgrade and ends well.
+// A person deletes the NodeUpgrade of a worker in the middle of one step after another: it goes when the step is done to its end, and
+// the upgrade, which looks at what the node runs, makes another where one is needed, and ends well.
 func testClaimDeleted(t *testing.T) {
 	s := shape{controlPlanes: 1, workers: 1}
 	c := bringUp(t, "deleted", s)
@@ -26,7 +27,10 @@ func testClaimDeleted(t *testing.T) {
 		claim, err := c.claim(c.ctx, "worker-1")
 		c.Expect(err).NotTo(HaveOccurred())
 		c.Expect(client.IgnoreNotFound(c.Client.Delete(c.ctx, claim))).To(Succeed())
-		c.untilClaim("worker-1", "another NodeUpgrade", func(u *v1alpha1.NodeUpgrade) bool { return u.UID != claim.UID })
+		c.until("the NodeUpgrade to be gone", stepDeadline, func(ctx context.Context) (bool, string, error) {
+			u, err := c.claim(ctx, "worker-1")
+			return u == nil || u.UID != claim.UID, "", err
+		})
 		c.wholeSteps("worker-1")
 	}
 	c.complete()
