@@ -67,6 +67,7 @@ func (h *hand) node(ctx context.Context, n *host.Host, upgrade string) error {
 		{"uncordon", func() error { return h.again(ctx, "uncordon", n.Name) }},
 	} {
 		begun := time.Now()
+		fmt.Printf("%s %s: %s\n", begun.Format(time.TimeOnly), n.Name, s.name)
 		if err := s.do(); err != nil {
 			return fmt.Errorf("%s on %s: %w", s.name, n.Name, err)
 		}
