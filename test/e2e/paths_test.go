@@ -58,7 +58,7 @@ func (c *cluster) upgrades(node string) int {
 }
 
 func (c *cluster) earlierPatch() {
-	said := c.refused(3, "upgrade", bed.From, "--yes")
+	said := c.refused(1, "upgrade", bed.From, "--yes")
 	c.t.Log(said)
 	c.Expect(said).To(ContainSubstring(bed.From))
 	c.t.Log(c.refit("upgrade", earlierPatch, "--yes"))

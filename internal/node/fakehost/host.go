@@ -68,7 +68,7 @@ func New(t testing.TB) *Host {
 		}}
 	at := ownAddress(t)
 	pair := newPair(t, at)
-	h.api, h.etcd = newServer(t, pair, at, h.serveAPI), newServer(t, pair, at, h.serveEtcd)
+	h.api, h.etcd = newServer(t, pair, at, 16443, h.serveAPI), newServer(t, pair, at, 12379, h.serveEtcd)
 	socket := shortSocket(t)
 	stop, err := h.Runtime.serve(socket)
 	h.must(err)

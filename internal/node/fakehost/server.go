@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +61,8 @@ type server struct {
 	ended chan struct{}
 }
 
-// ownAddress is a loopback address of this test's own: a port of 127.0.0.1 that is free now may be a client's a moment later.
+// ownAddress is a loopback address of this test's own, so that its servers can have the same ports in every test. A port that is free
+// now could be another's a moment later, when the server is to listen again: theirs are none that the kernel gives out.
 func ownAddress(t testing.TB) net.IP {
 	t.Helper()
 	b := make([]byte, 3)
@@ -70,20 +72,13 @@ func ownAddress(t testing.TB) net.IP {
 	return net.IPv4(127, 1+b[0]%250, 1+b[1]%250, 1+b[2]%250)
 }
 
-func newServer(t testing.TB, p pair, at net.IP, handler http.HandlerFunc) *server {
+func newServer(t testing.TB, p pair, at net.IP, port int, handler http.HandlerFunc) *server {
 	t.Helper()
 	cert, err := tls.X509KeyPair(p.cert, p.key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(at.String(), "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := net.JoinHostPort(at.String(), strconv.Itoa(port))
 	s := &server{t: t, address: address, handler: handler, config: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}}
 	t.Cleanup(func() { s.set(false) })
 	return s
