@@ -61,6 +61,16 @@ func TestPreview(t *testing.T) {
 		r := rollout.Preview(fixture.Cluster(1, 0, "v1.35.4"), rollout.PreviewRequest{To: "v1.36.3", Plan: "weekend"})
 		NewWithT(t).Expect(r.Refused).To(Equal("there is no RolloutPlan weekend: create it, or name no plan for the default"))
 	})
+	t.Run("has the networking step where the version names one", func(t *testing.T) {
+		g := NewWithT(t)
+		c := fixture.Cluster(3, 1, "v1.35.4")
+		c.Version("v1.36.3").Spec.Networking = &v1alpha1.Networking{ConfigMap: v1alpha1.ConfigMapReference{Namespace: "refit-system", Name: "network"}}
+		var kinds []rollout.StepKind
+		for _, s := range rollout.Preview(c, rollout.PreviewRequest{To: "v1.36.3"}).Steps {
+			kinds = append(kinds, s.Kind)
+		}
+		g.Expect(kinds).To(Equal([]rollout.StepKind{rollout.StepControlPlane, rollout.StepNetworking, rollout.StepControlPlane, rollout.StepControlPlane, rollout.StepWorkers}))
+	})
 	t.Run("says why there is no such upgrade", func(t *testing.T) {
 		g := NewWithT(t)
 		r := rollout.Preview(fixture.Cluster(1, 0, "v1.35.4"), rollout.PreviewRequest{To: "v1.37.0"})

@@ -39,14 +39,12 @@ func (p *rehearsal) run(r *PlanReport) {
 		}
 		p.upgrade.Status = d.Status
 		before := len(r.Steps)
-		p.act(r, d.Actions)
-		acted := len(d.Actions) > 0
+		acted := p.act(r, d.Actions)
 		for i := range p.cluster.ControlPlaneUpgrades {
 			u := &p.cluster.ControlPlaneUpgrades[i]
 			m := DecideControlPlane(ControlPlaneInput{Cluster: p.cluster, Upgrade: u})
 			u.Status = m.Status
-			p.act(r, m.Actions)
-			acted = acted || len(m.Actions) > 0
+			acted = p.act(r, m.Actions) || acted
 			d.Nodes = merge(d.Nodes, m.Nodes)
 		}
 		if !acted && !p.forward() {
@@ -55,6 +53,10 @@ func (p *rehearsal) run(r *PlanReport) {
 		}
 		if round >= mostRounds && len(r.Steps) > 0 && r.Steps[len(r.Steps)-1].Kind == StepWorkers {
 			p.extrapolate(r, d.Nodes)
+			return
+		}
+		if round >= 2*mostRounds {
+			r.Left = left(d.Nodes)
 			return
 		}
 		if len(r.Steps) > before {
@@ -99,10 +101,15 @@ func left(notes []NodeNote) []NodeNote {
 	return slices.DeleteFunc(slices.Clone(notes), func(n NodeNote) bool { return n.State == NodeDone })
 }
 
-// act carries actions out at the imagined present.
-func (p *rehearsal) act(r *PlanReport, actions []Action) {
+// act carries actions out at the imagined present, and says whether any of them began something: one that only goes on does not.
+func (p *rehearsal) act(r *PlanReport, actions []Action) bool {
 	var wave *PlanStep
+	began := false
 	for _, a := range actions {
+		switch a.Kind {
+		case Stage, ApplyControlPlane, Start, Retry:
+			began = true
+		}
 		switch a.Kind {
 		case Stage:
 			p.stage(a)
@@ -112,6 +119,7 @@ func (p *rehearsal) act(r *PlanReport, actions []Action) {
 			if _, running := p.due[""]; !running {
 				p.networking = Networking{Version: a.Version, Resume: a.Resume}
 				p.due[""] = p.now + p.takes.Networking
+				began = true
 				r.Steps = append(r.Steps, PlanStep{Kind: StepNetworking, Version: a.Version, After: p.now, Takes: p.takes.Networking})
 			}
 		case Start, Retry:
@@ -122,6 +130,7 @@ func (p *rehearsal) act(r *PlanReport, actions []Action) {
 	if wave != nil {
 		r.Steps = append(r.Steps, *wave)
 	}
+	return began
 }
 
 func (p *rehearsal) stage(a Action) {
