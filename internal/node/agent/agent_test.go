@@ -61,6 +61,9 @@ func TestKubelet(t *testing.T) {
 				_, err = run(t, h, role)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(h.Read("/usr/bin/kubelet")).To(ContainSubstring(fakehost.To))
+				if role == v1alpha1.NodeTypeWorker { // a control plane's flags are seen to with its static pods
+					g.Expect(h.Read("/var/lib/kubelet/kubeadm-flags.env")).To(Equal("KUBELET_KUBEADM_ARGS=\"\"\n"))
+				}
 			}
 		})
 	}

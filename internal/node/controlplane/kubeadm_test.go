@@ -65,6 +65,7 @@ func TestKubeadm(t *testing.T) {
 		g, h := NewWithT(t), fakehost.New(t)
 		g.Expect(run(t, h, h.Spec())).To(Succeed())
 		g.Expect(onDisk(h)).To(Equal(allNew))
+		g.Expect(h.Read("/var/lib/kubelet/kubeadm-flags.env")).To(Equal("KUBELET_KUBEADM_ARGS=\"\"\n"))
 		for component, image := range h.Images() {
 			g.Expect(h.Runtime.Running(component)).To(Equal(image))
 		}

@@ -30,7 +30,8 @@ func (h *Host) writeSettings(p pair, socket string) {
 	up := strings.Repeat("../", strings.Count(h.Root, "/"))
 	h.Write("/var/lib/kubelet/config.yaml", fmt.Sprintf("cgroupDriver: cgroupfs\nfailCgroupV1: false\nhealthzPort: %s\ncontainerRuntimeEndpoint: unix://%s\n",
 		port, up+socket[1:]), 0o644)
-	h.Write("/var/lib/kubelet/kubeadm-flags.env", "KUBELET_KUBEADM_ARGS=\"\"\n", 0o644)
+	// With a flag to take out, so that the power is also cut around that.
+	h.Write("/var/lib/kubelet/kubeadm-flags.env", "KUBELET_KUBEADM_ARGS=\"--pod-infra-container-image=registry.k8s.io/pause:3.10\"\n", 0o644)
 	h.Write("/var/lib/kubelet/pki/kubelet-client-current.pem", string(p.cert), 0o600)
 	kubeconfig := fmt.Sprintf(`apiVersion: v1
 kind: Config
