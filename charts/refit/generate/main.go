@@ -1,4 +1,4 @@
-// Command generate writes the chart's templates from config/: the manifests with the manager's image and the number of
+// Command generate drops what is too long from the CRDs, and writes the chart's templates from config/: the manifests with the manager's image and the number of
 // replicas made values, what stands between `# chart: unless VALUE` and `# chart: end` left out where VALUE is true, and the CRDs marked to outlive the release.
 package main
 
@@ -31,10 +31,13 @@ func main() {
 }
 
 func generate() error {
+	if err := slim(); err != nil {
+		return err
+	}
 	if err := os.RemoveAll("templates"); err != nil {
 		return err
 	}
-	for _, folder := range []string{"crd", "rbac", "manager"} {
+	for _, folder := range []string{"crd", "admission", "rbac", "manager"} {
 		if err := copyFolder(folder); err != nil {
 			return err
 		}
