@@ -49,10 +49,10 @@ lint: ## Vet and lint the three modules; the linter also holds the direction of 
 
 .PHONY: test
 test: build ## Unit, property and envtest tests, against the real kube-apiserver and etcd (built on first use)
-	assets="$$(bin/lab parts --envtest)"; \
-	KUBEBUILDER_ASSETS="$$assets" go test ./...; \
+	assets="$$(bin/lab parts --envtest)"; prometheus="$$(bin/lab parts --prometheus)/prometheus"; \
+	KUBEBUILDER_ASSETS="$$assets" REFIT_PROMETHEUS="$$prometheus" go test ./...; \
 	cd lab && go test ./...; \
-	cd ../test && go vet ./... && go test ./load ./invariant ./bed
+	cd ../test && go vet ./... && go test ./load ./invariant ./bed ./openshift
 
 .PHONY: e2e
 e2e: build ## The real lab: the main job, the single node, and the faults that fit into CI
@@ -67,6 +67,10 @@ bench: build ## Refit against the same commands typed one after another: times a
 	cd test && go run ./bench
 
 ##@ The lab
+
+.PHONY: openshift
+openshift: build ## A simulated OpenShift to play maintenance windows through: its API, its operators, and Refit's kinds
+	cd test && go run ./openshift
 
 .PHONY: demo
 demo: build ## One control plane and two workers from v1.35.4 to v1.36.3, with an application that must not stop

@@ -12,10 +12,10 @@ import (
 
 // wanted says which parts to build.
 type wanted struct {
-	envtest, demo bool
-	versions      []string
-	bundle        string
-	mirror        string
+	envtest, prometheus, demo bool
+	versions                  []string
+	bundle                    string
+	mirror                    string
 }
 
 func newParts() *cobra.Command {
@@ -27,6 +27,7 @@ func newParts() *cobra.Command {
 		Args:    cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return w.run(c) }}
 	f := c.Flags()
 	f.BoolVar(&w.envtest, "envtest", false, "kube-apiserver, etcd and kubectl for controller tests; prints their folder")
+	f.BoolVar(&w.prometheus, "prometheus", false, "prometheus for tests of health checks; prints its folder")
 	f.BoolVar(&w.demo, "demo", false, "what the demo needs: a cluster at "+lab.DefaultVersion+" and the way to "+lab.DemoTarget)
 	f.StringSliceVar(&w.versions, "version", nil, "what clusters of these Kubernetes versions need")
 	f.StringVar(&w.bundle, "bundle", "", "what the bundle of this Kubernetes version needs")
@@ -36,8 +37,8 @@ func newParts() *cobra.Command {
 }
 
 func (w wanted) run(c *cobra.Command) error {
-	if !w.envtest && !w.demo && len(w.versions) == 0 && w.bundle == "" {
-		return errors.New("say which parts: --envtest, --demo, --version or --bundle")
+	if !w.envtest && !w.prometheus && !w.demo && len(w.versions) == 0 && w.bundle == "" {
+		return errors.New("say which parts: --envtest, --prometheus, --demo, --version or --bundle")
 	}
 	store, err := parts.OpenStore()
 	if err != nil {
@@ -55,14 +56,16 @@ func (w wanted) run(c *cobra.Command) error {
 	if err := store.Build(c.Context(), c.ErrOrStderr(), all...); err != nil {
 		return err
 	}
-	if !w.envtest {
-		return nil
+	if w.envtest {
+		dir, err := store.Envtest(c.Context(), c.ErrOrStderr(), parts.EnvtestVersion)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), dir)
 	}
-	dir, err := store.Envtest(c.Context(), c.ErrOrStderr(), parts.EnvtestVersion)
-	if err != nil {
-		return err
+	if w.prometheus {
+		fmt.Fprintln(c.OutOrStdout(), store.Dir(parts.Prometheus()))
 	}
-	fmt.Fprintln(c.OutOrStdout(), dir)
 	return nil
 }
 
@@ -70,6 +73,9 @@ func (w wanted) run(c *cobra.Command) error {
 func (w wanted) list() ([]parts.Part, error) {
 	var all []parts.Part
 	versions := w.versions
+	if w.prometheus {
+		all = append(all, parts.Prometheus())
+	}
 	if w.demo {
 		all = append(all, lab.DemoParts()...)
 	}
