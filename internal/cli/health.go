@@ -1,18 +1,12 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"refit.dev/refit/internal/cli/print"
 	"refit.dev/refit/internal/gate"
-	"refit.dev/refit/internal/snapshot"
 	"refit.dev/refit/internal/version"
 )
-
-// aboutUpgrades are gates that have nothing to say as long as no version is asked for.
-var aboutUpgrades = []string{gate.Exclusive, gate.Versions, gate.Patches, gate.RemovedAPIs}
 
 func newHealth(a *app) *cobra.Command {
 	var output print.Format
@@ -41,7 +35,7 @@ func (a *app) health(cmd *cobra.Command, output print.Format) error {
 	if err != nil {
 		return err
 	}
-	verdicts := healthGates(seen)
+	verdicts := gate.Present(seen, version.Lowest(seen), nil)
 	unseen := markUnseen(seen, verdicts)
 	if output.Machine() {
 		err = output.Value(a.Out, verdicts)
@@ -55,11 +49,4 @@ func (a *app) health(cmd *cobra.Command, output print.Format) error {
 		return &exitError{code: ExitBlocked, err: &silentError{}}
 	}
 	return nil
-}
-
-// healthGates asks as if the cluster were to be upgraded to what it runs.
-func healthGates(c *snapshot.Cluster) []gate.Verdict {
-	now := version.Lowest(c)
-	verdicts := gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: c, Target: now, Hop: now, Hops: []string{now}, MaxUnavailable: 1})
-	return slices.DeleteFunc(verdicts, func(v gate.Verdict) bool { return slices.Contains(aboutUpgrades, v.Gate) })
 }

@@ -99,8 +99,8 @@ func TestTheManagerStartsWhereEtcdIsOutsideTheCluster(t *testing.T) {
 		external     bool
 		volumes      int
 	}{
-		{"etcd of the cluster's own", "etcd: {local: {dataDir: /var/lib/etcd}}", false, 3},
-		{"etcd outside the cluster", "etcd: {external: {endpoints: [\"https://10.0.0.9:2379\"]}}", true, 0},
+		{"etcd of the cluster's own", "etcd: {local: {dataDir: /var/lib/etcd}}", false, 4},
+		{"etcd outside the cluster", "etcd: {external: {endpoints: [\"https://10.0.0.9:2379\"]}}", true, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -1,12 +1,15 @@
 package manager
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/observe"
 )
@@ -26,8 +29,18 @@ func cacheOptions(o Options) cache.Options {
 				Transform:  trimPod,
 			},
 			&corev1.Node{}: {Transform: trimNode},
+			// Of all Jobs those that were made for hooks.
+			&batchv1.Job{}: {Label: hookJobs()},
 		},
 	}
+}
+
+func hookJobs() labels.Selector {
+	made, err := labels.NewRequirement(v1beta1.LabelJob, selection.Exists, nil)
+	if err != nil { // the label is a constant
+		return labels.Nothing()
+	}
+	return labels.NewSelector().Add(*made)
 }
 
 // trimNode drops what is large and never looked at.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/controlplaneupgrade"
 	"refit.dev/refit/internal/controller/cordonmark"
@@ -24,6 +25,7 @@ import (
 	"refit.dev/refit/internal/controller/kubernetesversion"
 	"refit.dev/refit/internal/controller/nodeupgrade"
 	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/target/openshift"
 )
 
 // The leader gives up well before another may take over, and holds on through the restart of one API server.
@@ -57,7 +59,7 @@ func Run(ctx context.Context, o Options) error {
 // NewScheme knows the kinds that the manager reads and writes.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, openshift.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -119,5 +121,5 @@ func register(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("set up the %s controller: %w", name, err)
 		}
 	}
-	return nil
+	return registerWindows(mgr, o, observer)
 }

@@ -17,6 +17,10 @@ type Options struct {
 	Metrics, Probes string
 	// EtcdCertificates is the folder with ca.crt, healthcheck-client.crt and healthcheck-client.key of etcd.
 	EtcdCertificates string
+	// Prometheus is the folder that says where Prometheus is: the Secret refit-prometheus, mounted.
+	Prometheus string
+	// MetricAliases serves the metrics under the names of the OpenShift upgrade controller as well. Default true.
+	MetricAliases bool
 }
 
 // Bind makes the options flags. Controller-runtime adds --kubeconfig.
@@ -26,4 +30,6 @@ func (o *Options) Bind(f *flag.FlagSet) {
 	f.StringVar(&o.Metrics, "metrics-bind-address", ":8080", "address to serve metrics at; 0 serves none")
 	f.StringVar(&o.Probes, "health-probe-bind-address", ":8081", "address to serve /healthz and /readyz at; 0 serves none")
 	f.StringVar(&o.EtcdCertificates, "etcd-certs-dir", "/etc/refit/etcd-pki", "folder with etcd's ca.crt, healthcheck-client.crt and healthcheck-client.key")
+	f.StringVar(&o.Prometheus, "prometheus-dir", "/etc/refit/prometheus", "folder with url and, where they are needed, ca.crt, token and server-name of the Prometheus that health checks ask")
+	f.BoolVar(&o.MetricAliases, "metric-aliases", true, "serve the metrics under the names of the OpenShift upgrade controller as well")
 }

@@ -47,6 +47,8 @@ type PreviewRequest struct {
 	Excluded []string
 	// Durations for the estimate.
 	Durations Durations
+	// Upgrade is the name of the KubernetesUpgrade that asks, which is not in its own way; empty before there is one.
+	Upgrade string
 }
 
 // StepKind says what a step of a preview is about.
@@ -110,25 +112,46 @@ func (r *PlanReport) Open() bool { return r.Refused == "" && len(r.Blocked) == 0
 // is given neither.
 func Preview(c *snapshot.Cluster, req PreviewRequest) PlanReport {
 	r := PlanReport{From: version.Lowest(c), To: req.To}
-	plan, err := PlanOf(c, req.Plan)
+	in, err := beforeStart(c, req)
+	r.MaxUnavailable, r.Hops = in.MaxUnavailable, in.Hops
 	if err != nil {
 		r.Refused = err.Error()
+		if in.MaxUnavailable > 0 {
+			r.Err = err
+		}
 		return r
 	}
-	r.MaxUnavailable = limit(plan.MaxUnavailable, countWorkers(c))
-	hops, err := version.ForCluster(c, req.To)
-	if err != nil {
-		r.Refused, r.Err = err.Error(), err
-		return r
-	}
-	r.Hops = hops
-	r.Gates = gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: c, Target: req.To, Hop: hops[0], Hops: hops,
-		MaxUnavailable: r.MaxUnavailable, Excluded: req.Excluded})
+	r.Gates = gate.Evaluate(gate.BeforeStart, in)
 	for _, v := range gate.Closed(r.Gates) {
 		r.Blocked = append(r.Blocked, v.String())
 	}
 	newRehearsal(c, req).run(&r)
 	return r
+}
+
+// Gates asks the gates of a point of an upgrade without one: before its start, or after its end. The error says that there is no plan of
+// that name, or no way to the version.
+func Gates(c *snapshot.Cluster, p gate.Point, req PreviewRequest) ([]gate.Verdict, error) {
+	in, err := beforeStart(c, req)
+	if err != nil {
+		return nil, err
+	}
+	return gate.Evaluate(p, in), nil
+}
+
+// beforeStart is what the gates look at. MaxUnavailable is 0 where there is no plan of that name.
+func beforeStart(c *snapshot.Cluster, req PreviewRequest) (gate.Input, error) {
+	in := gate.Input{Cluster: c, Upgrade: req.Upgrade, Target: req.To, Excluded: req.Excluded}
+	plan, err := PlanOf(c, req.Plan)
+	if err != nil {
+		return in, err
+	}
+	in.MaxUnavailable = limit(plan.MaxUnavailable, countWorkers(c))
+	if in.Hops, err = version.ForCluster(c, req.To); err != nil {
+		return in, err
+	}
+	in.Hop = in.Hops[0]
+	return in, nil
 }
 
 // newRehearsal copies what the play changes. Gates are left out of it, as they are shown as they are now, and so are the troubles

@@ -1,0 +1,93 @@
+// Package upgradejob carries UpgradeJobs out. What is next, package maintenance decides; this package observes, writes the status, and
+// does what was decided.
+package upgradejob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"refit.dev/refit/api/managedupgrade/v1beta1"
+	"refit.dev/refit/internal/maintenance"
+	"refit.dev/refit/internal/prometheus"
+	"refit.dev/refit/internal/target"
+)
+
+const (
+	// staleAfter is when to look again after somebody else wrote first.
+	staleAfter = 200 * time.Millisecond
+	// longest is how long nothing is looked at: timers know nothing of a clock that was set, or of a machine that slept.
+	longest = 5 * time.Minute
+	timeout = time.Minute
+)
+
+// Reconciler carries jobs out.
+type Reconciler struct {
+	// Client writes, and reads from a cache.
+	Client client.Client
+	// Live reads from the API server.
+	Live    client.Reader
+	Targets *target.Set
+	// Prometheus answers health checks.
+	Prometheus prometheus.Source
+	Recorder   events.EventRecorder
+	Clock      clock.PassiveClock
+}
+
+// Reconcile observes once, decides once, writes the status, and does what was decided.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var job v1beta1.UpgradeJob
+	if err := r.Client.Get(ctx, req.NamespacedName, &job); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if job.Finished() && len(job.Finalizers) == 0 { // nothing of it is left to do
+		return ctrl.Result{}, nil
+	}
+	in, err := r.observe(ctx, &job)
+	if err != nil { // nothing is concluded from what could not be read
+		return ctrl.Result{}, fmt.Errorf("observe UpgradeJob %s: %w", job.Name, err)
+	}
+	d := maintenance.Decide(in)
+	if err := r.write(ctx, &job, d); err != nil {
+		return stale(err)
+	}
+	for _, a := range d.Actions {
+		log.FromContext(ctx).Info("acting", "action", a.Kind, "pool", a.Pool, "event", a.Event)
+		if err := r.act(ctx, in.Target.Kind, &job, a); err != nil {
+			return stale(err)
+		}
+	}
+	return ctrl.Result{RequeueAfter: min(d.LookAgain, longest)}, nil
+}
+
+// write stores the status and tells what came of it. Before anything is done it is stored though nothing in it changed: the API
+// server refuses that where the decision rests on an older version of the job, and so no stale cache runs a hook twice.
+func (r *Reconciler) write(ctx context.Context, job *v1beta1.UpgradeJob, d maintenance.Decision) error {
+	if len(d.Actions) == 0 && equality.Semantic.DeepEqual(job.Status, d.Status) {
+		return nil
+	}
+	before := job.Status
+	job.Status = d.Status
+	if err := r.Client.Status().Update(ctx, job); err != nil {
+		return fmt.Errorf("write the status of UpgradeJob %s: %w", job.Name, err)
+	}
+	r.announce(job, before)
+	return nil
+}
+
+// stale turns a lost race into another look.
+func stale(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) || errors.Is(err, errStale) {
+		return ctrl.Result{RequeueAfter: staleAfter}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}

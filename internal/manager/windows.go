@@ -1,0 +1,46 @@
+package manager
+
+import (
+	"fmt"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"refit.dev/refit/internal/controller/upgradeconfig"
+	"refit.dev/refit/internal/controller/upgradejob"
+	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/prometheus"
+	"refit.dev/refit/internal/target"
+	"refit.dev/refit/internal/target/kubernetes"
+	"refit.dev/refit/internal/target/openshift"
+)
+
+// registerWindows sets up what maintenance windows need.
+func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) error {
+	real := clock.RealClock{}
+	isOpenShift, err := openshift.Served(mgr.GetRESTMapper())
+	if err != nil {
+		return fmt.Errorf("see whether the cluster is OpenShift: %w", err)
+	}
+	targets := &target.Set{
+		OpenShift:   &openshift.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient()},
+		Kubernetes:  &kubernetes.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient(), Observer: observer, Clock: real},
+		IsOpenShift: isOpenShift,
+	}
+	source := prometheus.Source{Dir: o.Prometheus}
+	if isOpenShift {
+		thanos := prometheus.OpenShift()
+		source.Fixed = &thanos
+	}
+	for name, c := range map[string]interface{ SetupWithManager(ctrl.Manager) error }{
+		"UpgradeConfig": &upgradeconfig.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets,
+			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
+		"UpgradeJob": &upgradejob.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets, Prometheus: source,
+			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
+	} {
+		if err := c.SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("set up the %s controller: %w", name, err)
+		}
+	}
+	return nil
+}
