@@ -6,8 +6,11 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"refit.dev/refit/internal/controller/clusterversion"
+	"refit.dev/refit/internal/controller/suspensionwindow"
 	"refit.dev/refit/internal/controller/upgradeconfig"
 	"refit.dev/refit/internal/controller/upgradejob"
+	"refit.dev/refit/internal/metrics"
 	"refit.dev/refit/internal/observe"
 	"refit.dev/refit/internal/prometheus"
 	"refit.dev/refit/internal/target"
@@ -37,10 +40,18 @@ func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) er
 			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 		"UpgradeJob": &upgradejob.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets, Prometheus: source,
 			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
+		"UpgradeSuspensionWindow": &suspensionwindow.Reconciler{Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 	} {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return fmt.Errorf("set up the %s controller: %w", name, err)
 		}
+	}
+	versions := &clusterversion.Reconciler{Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder("refit"), Clock: real}
+	if err := versions.SetupWithManager(mgr, isOpenShift); err != nil {
+		return fmt.Errorf("set up the ClusterVersion controller: %w", err)
+	}
+	if err := metrics.Register(mgr.GetClient(), metrics.Options{Aliases: o.MetricAliases, OpenShift: isOpenShift, Clock: real}); err != nil {
+		return fmt.Errorf("set up the metrics: %w", err)
 	}
 	return nil
 }

@@ -105,6 +105,8 @@ const (
 	ReasonNoClusterVersion = "NoClusterVersion"
 	// ReasonAnother: an older ClusterVersion of this kind is the one that counts.
 	ReasonAnother = "AnotherClusterVersion"
+	// ReasonRefused: OpenShift does not take what this one says; the message is OpenShift's.
+	ReasonRefused = "Refused"
 )
 
 // ClusterVersion manages the spec of OpenShift's ClusterVersion `version`, all but desiredUpdate. The oldest one counts.
