@@ -13,8 +13,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/buildinfo"
+	"refit.dev/refit/internal/target/openshift"
 )
 
 func newScheme() (*runtime.Scheme, error) {
@@ -22,8 +24,13 @@ func newScheme() (*runtime.Scheme, error) {
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("register Kubernetes' kinds: %w", err)
 	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("register Refit's kinds: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register Refit's kinds: %w", err)
+		}
+	}
+	if err := openshift.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("register OpenShift's kinds: %w", err)
 	}
 	return scheme, nil
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/crane"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/rogpeppe/go-internal/testscript"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/install"
 )
@@ -123,7 +126,9 @@ func wipe() error {
 		return err
 	}
 	lists := []client.ObjectList{&v1alpha1.KubernetesUpgradeList{}, &v1alpha1.ControlPlaneUpgradeList{}, &v1alpha1.NodeUpgradeList{},
-		&v1alpha1.KubernetesVersionList{}, &v1alpha1.RolloutPlanList{}, &corev1.NodeList{}, &corev1.PodList{}, &corev1.ConfigMapList{}}
+		&v1alpha1.KubernetesVersionList{}, &v1alpha1.RolloutPlanList{}, &corev1.NodeList{}, &corev1.PodList{}, &corev1.ConfigMapList{},
+		&v1beta1.UpgradeConfigList{}, &v1beta1.UpgradeJobList{}, &v1beta1.UpgradeSuspensionWindowList{}, &v1beta1.UpgradeJobHookList{},
+		&batchv1.JobList{}, &coordinationv1.LeaseList{}}
 	for _, list := range lists {
 		if err := wipeAll(list); err != nil {
 			return err
@@ -152,7 +157,7 @@ func wipeAll(list client.ObjectList) error {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	return install.Each(ctx, server.client, list, func(o client.Object) error {
-		return client.IgnoreNotFound(server.client.Delete(ctx, o, client.GracePeriodSeconds(0)))
+		return client.IgnoreNotFound(server.client.Delete(ctx, o, client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }
 

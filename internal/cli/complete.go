@@ -34,6 +34,14 @@ func (a *app) completeOne(names func(context.Context) ([]string, error)) complet
 	}
 }
 
+// completeNames completes a flag, whatever the arguments are.
+func (a *app) completeNames(names func(context.Context) ([]string, error)) completion {
+	one := a.completeOne(names)
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return one(cmd, nil, typed)
+	}
+}
+
 // versionNames are the known Kubernetes versions.
 func (a *app) versionNames(ctx context.Context) ([]string, error) {
 	c, err := a.connect()

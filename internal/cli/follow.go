@@ -68,7 +68,8 @@ func (a *app) show(ctx context.Context, w watching, f *feed.Feed) error {
 	ended := func(s feed.Seen) bool { return hasEnded(s.Upgrade(w.upgrade)) }
 	switch {
 	case w.output.Machine():
-		return a.each(ctx, f, ended, newStream(a.Out, w).write)
+		s := newStream(a.Out, w.output)
+		return a.each(ctx, f, ended, func(seen feed.Seen) error { return s.write(w.objects(seen, w.upgrade)) })
 	case a.interactive():
 		return view.Live(ctx, a.liveInput(), a.Out, w.upgrade, f, ended)
 	}

@@ -36,18 +36,18 @@ func nodeObjects(seen feed.Seen, _ string) []streamed {
 // stream writes objects, each when it is first seen and whenever it is another than before.
 type stream struct {
 	w       io.Writer
-	watched watching
+	output  print.Format
 	written map[string][]byte
 }
 
-func newStream(w io.Writer, watched watching) *stream {
-	return &stream{w: w, watched: watched, written: map[string][]byte{}}
+func newStream(w io.Writer, output print.Format) *stream {
+	return &stream{w: w, output: output, written: map[string][]byte{}}
 }
 
-func (s *stream) write(seen feed.Seen) error {
-	for _, object := range s.watched.objects(seen, s.watched.upgrade) {
+func (s *stream) write(objects []streamed) error {
+	for _, object := range objects {
 		var text bytes.Buffer
-		if err := s.watched.output.Next(&text, object.value); err != nil {
+		if err := s.output.Next(&text, object.value); err != nil {
 			return err
 		}
 		if bytes.Equal(text.Bytes(), s.written[object.name]) {

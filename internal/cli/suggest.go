@@ -21,6 +21,19 @@ func suggest(name string, known []string) string {
 	return fmt.Sprintf(" (did you mean %s?)", strings.Join(close[:min(len(close), 3)], " or "))
 }
 
+// suggestNamespaced is suggest for names that have their namespace before them, which need not be typed.
+func suggestNamespaced(name string, known []string) string {
+	if strings.Contains(name, "/") {
+		return suggest(name, known)
+	}
+	var bare []string
+	for _, k := range known {
+		bare = append(bare, k[strings.LastIndex(k, "/")+1:])
+	}
+	slices.Sort(bare)
+	return suggest(name, slices.Compact(bare))
+}
+
 // distance is the number of letters to change, add or remove to make one word of the other.
 func distance(a, b string) int {
 	previous := make([]int, len(b)+1)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
 	"refit.dev/refit/internal/version"
@@ -129,9 +130,13 @@ func listOf[T any, P interface {
 
 // withKind sets the kind of one of Refit's objects, and drops what only the API server uses.
 func withKind[P client.Object](object P) P {
+	group := v1alpha1.GroupVersion
 	kind := fmt.Sprintf("%T", object)
+	if strings.HasPrefix(kind, "*v1beta1.") {
+		group = v1beta1.GroupVersion
+	}
 	kind = kind[strings.LastIndex(kind, ".")+1:]
-	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	object.GetObjectKind().SetGroupVersionKind(group.WithKind(kind))
 	object.SetManagedFields(nil)
 	return object
 }

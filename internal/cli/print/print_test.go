@@ -28,6 +28,14 @@ func TestDurationsAreShortAndNeverNegative(t *testing.T) {
 	}
 }
 
+func TestLongSpansAreRounded(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "0s", 59 * time.Second: "59s", 59 * time.Minute: "59m", 47*time.Hour + 59*time.Minute: "47h59m", 12*24*time.Hour + 4*time.Hour: "12d4h",
+	} {
+		NewWithT(t).Expect(Span(d)).To(Equal(want))
+	}
+}
+
 func TestFormatsAreThoseThatThereAre(t *testing.T) {
 	g := NewWithT(t)
 	var f Format
