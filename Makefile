@@ -52,11 +52,11 @@ test: build ## Unit, property and envtest tests, against the real kube-apiserver
 	assets="$$(bin/lab parts --envtest)"; prometheus="$$(bin/lab parts --prometheus)/prometheus"; \
 	KUBEBUILDER_ASSETS="$$assets" REFIT_PROMETHEUS="$$prometheus" go test ./...; \
 	cd lab && go test ./...; \
-	cd ../test && go vet ./... && go test ./load ./invariant ./bed ./openshift
+	cd ../test && go vet ./... && go test ./load ./invariant ./bed ./openshift ./receive
 
 .PHONY: e2e
 e2e: build ## The real lab: the main job, the single node, and the faults that fit into CI
-	cd test && go test ./e2e -count=1 -timeout=70m -v -run '$(or $(RUN),TestMainJob|TestSingleNode|TestFault)'
+	cd test && go test ./e2e -count=1 -timeout=70m -v -run '$(or $(RUN),TestMainJob|TestSingleNode|TestMaintenanceWindow|TestFault)'
 
 .PHONY: e2e-all
 e2e-all: build ## Everything on the real lab

@@ -171,6 +171,15 @@ func (l *Lab) ApplicationAddress() string { return l.loopback(loadbalancer.Appli
 // under any registry's name.
 func (l *Lab) RegistryAddress() string { return l.loopback(registry.Port) }
 
+// Gateway is the machine's own address in the lab's network, at which hosts and pods reach it.
+func (l *Lab) Gateway() (netip.Addr, error) {
+	network, err := l.registry.Address.Prefix(24)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("work out the network of %s: %w", l.registry.Address, err)
+	}
+	return network.Addr().Next(), nil
+}
+
 func (l *Lab) loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", l.ports[port]) }
 
 // PushImage makes img available to the nodes as ref, e.g. refit.dev/manager:v0.1.0, and returns ref by digest.

@@ -34,6 +34,26 @@ func (l *Lab) PublishWebApp(ctx context.Context, log io.Writer) error {
 	return err
 }
 
+// Curl is the image that hooks in the documentation use.
+const Curl = "docker.io/curlimages/curl:8.1.2"
+
+// PublishCurl makes the image Curl available: Debian's curl under the name of the public image.
+func (l *Lab) PublishCurl(ctx context.Context, log io.Writer) error {
+	store, err := parts.OpenStore()
+	if err != nil {
+		return err
+	}
+	if err := store.Build(ctx, log, parts.RootFS()); err != nil {
+		return fmt.Errorf("build the root file system: %w", err)
+	}
+	img, err := image.Build(image.Recipe{Base: image.Subset(store.Path(parts.RootFS(), "rootfs.tar"), image.ForCurl), Entrypoint: []string{"/usr/bin/curl"}})
+	if err != nil {
+		return fmt.Errorf("make the image %s: %w", Curl, err)
+	}
+	_, err = l.PushImage(ctx, Curl, img)
+	return err
+}
+
 // PushPrograms makes an image of static programs, of which the first is the entry point, pushes it as ref, and returns
 // ref by digest.
 func (l *Lab) PushPrograms(ctx context.Context, ref string, programs ...string) (string, error) {

@@ -186,3 +186,32 @@ func TestWhatBecameOfARun(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatPeopleAreTold(t *testing.T) {
+	ended := func(kind, reason, message string) *v1beta1.UpgradeJob {
+		j := upgradeJob()
+		j.Status.Conditions = []metav1.Condition{{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
+		return j
+	}
+	without := upgradeJob()
+	without.Spec.DesiredVersion = nil
+	for _, tt := range []struct {
+		job    *v1beta1.UpgradeJob
+		event  v1beta1.HookEvent
+		reason string
+		says   string
+	}{
+		{upgradeJob(), v1beta1.EventCreate, "Create", "upgrades the cluster to 4.6.1; it starts at 2021-01-01 20:00 UTC"},
+		{without, v1beta1.EventStart, "Start", "begins: it runs hooks and health checks"},
+		{upgradeJob(), v1beta1.EventMachineConfigPoolUnpause, "MachineConfigPoolUnpause", "machine config pool night"},
+		{ended("Failed", "TimedOut", "too long"), v1beta1.EventFailure, "TimedOut", "failed (TimedOut): too long"},
+		{ended("Succeeded", "Skipped", "freeze"), v1beta1.EventFinish, "Skipped", "was skipped: freeze"},
+		{ended("Succeeded", "Succeeded", "The cluster runs 4.6.1"), v1beta1.EventSuccess, "Succeeded", "succeeded: The cluster runs 4.6.1"},
+	} {
+		g := NewWithT(t)
+		e := About(tt.job, tt.event, "night", time.Unix(0, 0))
+		g.Expect(e.Reason).To(Equal(tt.reason))
+		g.Expect(e.Message).To(ContainSubstring(tt.says))
+		g.Expect(e.Time).To(Equal("1970-01-01T00:00:00Z"))
+	}
+}

@@ -75,6 +75,25 @@ func ForPacketFilter(file string) bool {
 	return false
 }
 
+// ForCurl keeps curl, a shell, and every library.
+func ForCurl(file string) bool {
+	for _, link := range []string{"bin", "sbin", "lib", "lib64"} {
+		if file == link {
+			return true
+		}
+	}
+	dir, base := path.Split(file)
+	switch {
+	case dir == "usr/bin/":
+		return base == "curl" || base == "sh" || base == "dash" || base == "date" || base == "printf" || base == "cat"
+	case dir == "usr/lib64/", strings.HasPrefix(dir, "etc/ssl/"), dir == "etc/" && (base == "passwd" || base == "group" || base == "nsswitch.conf"):
+		return true
+	case strings.HasPrefix(dir, "usr/lib/") && strings.HasSuffix(dir, "-linux-gnu/"):
+		return strings.Contains(base, ".so")
+	}
+	return false
+}
+
 func isPacketFilterLibrary(base string) bool {
 	for _, prefix := range []string{"ld-linux", "libc.so", "libm.so", "libdl", "libpthread", "libmnl", "libnftnl", "libxtables",
 		"libip4tc", "libip6tc", "libnfnetlink", "libnetfilter_conntrack"} {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/lab"
 )
@@ -138,7 +139,7 @@ func (b *Bed) connect() error {
 	}
 	config.QPS, config.Burst, config.Timeout = 50, 100, 20*time.Second
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
@@ -147,6 +148,9 @@ func (b *Bed) connect() error {
 	b.Client, err = client.New(config, client.Options{Scheme: scheme})
 	return err
 }
+
+// File is the path of a file of the checkout.
+func (b *Bed) File(path ...string) string { return filepath.Join(append([]string{b.root}, path...)...) }
 
 // projectRoot finds the checkout from the folder that the test runs in.
 func projectRoot() (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,7 +63,7 @@ func (r *Reconciler) claim(ctx context.Context, job *v1beta1.UpgradeJob, h *v1be
 
 // runHook makes the Job of a hook. A hook that the API server refuses counts as a run that failed, and is on record as such.
 func (r *Reconciler) runHook(ctx context.Context, job *v1beta1.UpgradeJob, a maintenance.Action) error {
-	made, err := hook.Job(a.Hook, job, r.event(job, a))
+	made, err := hook.Job(a.Hook, job, hook.About(job, a.Event, a.TrackingKey, r.Clock.Now()))
 	if err != nil {
 		return err
 	}
@@ -101,17 +100,6 @@ func (r *Reconciler) refused(ctx context.Context, job *v1beta1.UpgradeJob, a mai
 		return fmt.Errorf("record that the Job of hook %s was refused: %w", a.Hook.Name, err)
 	}
 	return nil
-}
-
-// event is what the hook is told of the moment.
-func (r *Reconciler) event(job *v1beta1.UpgradeJob, a maintenance.Action) hook.Event {
-	e := hook.Event{Name: a.Event, Time: r.Clock.Now().UTC().Format(time.RFC3339), Reason: string(a.Event), Pool: a.TrackingKey}
-	if end := job.Outcome(); end != nil {
-		e.Reason, e.Message = end.Reason, end.Message
-	} else if e.Message = job.Status.Waiting; e.Message == "" {
-		e.Message = fmt.Sprintf("UpgradeJob %s is at %s", job.Name, a.Event)
-	}
-	return e
 }
 
 // freeRun lets a Job go whose result is on record.
