@@ -100,6 +100,17 @@ type KubernetesUpgradeSpec struct {
 	// +kubebuilder:validation:MaxItems=10000
 	// +optional
 	Requests []StepRequest `json:"requests,omitempty"`
+	// approvedGroups are the groups of the plan that a person has let begin.
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=set
+	// +optional
+	ApprovedGroups []string `json:"approvedGroups,omitempty"`
+	// skip are workers that are left as they are: not begun, and not counted as failed.
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	Skip []string `json:"skip,omitempty"`
 	// excludedGates are gates, by name, that do not hold this upgrade up. They still say what they saw.
 	// +kubebuilder:validation:MaxItems=50
 	// +listType=set
@@ -123,6 +134,44 @@ type NodeCounts struct {
 	Unavailable int32 `json:"unavailable"`
 }
 
+// GroupState is where a group of the plan stands.
+type GroupState string
+
+// The states of a group.
+const (
+	// GroupWaiting: the groups before it are not done.
+	GroupWaiting GroupState = "Waiting"
+	// GroupApproval: it waits for `refit approve`.
+	GroupApproval GroupState = "WaitingForApproval"
+	// GroupRunning: its nodes are being upgraded.
+	GroupRunning GroupState = "Running"
+	// GroupSoaking: its nodes are done, and time passes.
+	GroupSoaking GroupState = "Soaking"
+	// GroupVerifying: its verification Job runs.
+	GroupVerifying GroupState = "Verifying"
+	// GroupDone: what follows may begin.
+	GroupDone GroupState = "Done"
+)
+
+// GroupStatus is where a group of the plan stands.
+type GroupStatus struct {
+	// name of the group; empty for the workers that no group selects.
+	Name string `json:"name"`
+	// state of the group.
+	State GroupState `json:"state"`
+	// total, upgraded and failed count its nodes.
+	Total    int32 `json:"total"`
+	Upgraded int32 `json:"upgraded"`
+	// +optional
+	Failed int32 `json:"failed,omitempty"`
+	// nodesDoneAt is when its last node was done: the soak counts from then.
+	// +optional
+	NodesDoneAt *metav1.Time `json:"nodesDoneAt,omitempty"`
+	// verified says that its verification Job succeeded.
+	// +optional
+	Verified bool `json:"verified,omitempty"`
+}
+
 // KubernetesUpgradeStatus is where the upgrade stands.
 type KubernetesUpgradeStatus struct {
 	// fromVersion is what the cluster ran when the upgrade started: the lowest version of any control plane.
@@ -140,6 +189,11 @@ type KubernetesUpgradeStatus struct {
 	// nodes are counted.
 	// +optional
 	Nodes NodeCounts `json:"nodes,omitempty"`
+	// groups of the plan, in their order; none where the plan has none.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Groups []GroupStatus `json:"groups,omitempty"`
 	// waiting says, in words, what the upgrade waits for now.
 	// +optional
 	Waiting string `json:"waiting,omitempty"`

@@ -8,7 +8,7 @@ var groups = []struct {
 	commands  []func(*app) *cobra.Command
 }{
 	{"upgrade", "Upgrade:", []func(*app) *cobra.Command{newVersions, newPlan, newUpgrade, newStatus, newNodes, newLogs, newHealth}},
-	{"control", "Control an upgrade:", []func(*app) *cobra.Command{newPause, newResume, newAbort, newStep, newRetry}},
+	{"control", "Control an upgrade:", []func(*app) *cobra.Command{newPause, newResume, newAbort, newStep, newApprove, newRetry, newSkip}},
 	{"windows", "Maintenance windows:", []func(*app) *cobra.Command{newSchedule, newJobs}},
 	{"setup", "Set up:", []func(*app) *cobra.Command{newInstall, newUninstall, newBundle}},
 	{"about", "About:", []func(*app) *cobra.Command{newVersion}},

@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"refit.dev/refit/api/v1alpha1"
@@ -90,7 +91,7 @@ func (d *Decision) end(j *journey) outcome {
 		state = v1alpha1.StateUpgradingKubelets
 	}
 	for i := range j.Cluster.Nodes {
-		if n := &j.Cluster.Nodes[i]; !version.Runs(n, j.hop()) {
+		if n := &j.Cluster.Nodes[i]; !version.Runs(n, j.hop()) && !slices.Contains(j.Upgrade.Spec.Skip, n.Name) {
 			return outcome{state: state, waiting: fmt.Sprintf("%s was upgraded, but is still seen at %s", n.Name, cmp.Or(version.OfNode(n), "an unknown version"))}
 		}
 	}

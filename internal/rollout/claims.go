@@ -145,11 +145,17 @@ func (s *standing) byClaim(o owner) {
 	}
 }
 
-// out says that the node is out of service, or may be at any moment because of an upgrade, or was left half-way by this one.
+// out says that the node is out of service, or may be at any moment because of an upgrade, or was left half-way by this one and is to be
+// tried again. One that failed, and that nobody tries again, counts as what it is.
 func (s *standing) out(cl claims) bool {
 	if !s.node.InService() || slices.ContainsFunc(cl[s.node.Name], inFlight) {
 		return true
 	}
+	return s.again && s.leftHalfway()
+}
+
+// leftHalfway says that the node failed after it was changed, and is not at the version: the status counts it as out.
+func (s *standing) leftHalfway() bool {
 	return s.claim != nil && s.claim.Status.Phase == v1alpha1.NodeFailed && !untouched(s.claim) && !version.Runs(s.node, s.to)
 }
 

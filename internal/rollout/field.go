@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/snapshot"
 	"refit.dev/refit/internal/version"
 )
@@ -17,11 +18,13 @@ type field struct {
 	owner   owner
 	nodes   []standing
 	notes   map[string]*NodeNote
+	// drain is the drain policy of nodes that have one of their own.
+	drain map[string]*v1alpha1.DrainPolicy
 }
 
 // newField looks at those nodes for which `to` names a version, in natural order.
 func newField(c *snapshot.Cluster, cl claims, o owner, to func(*snapshot.Node) string) *field {
-	f := &field{cluster: c, claims: cl, owner: o, notes: map[string]*NodeNote{}}
+	f := &field{cluster: c, claims: cl, owner: o, notes: map[string]*NodeNote{}, drain: map[string]*v1alpha1.DrainPolicy{}}
 	for i := range c.Nodes {
 		if v := to(&c.Nodes[i]); v != "" {
 			f.nodes = append(f.nodes, cl.stand(&c.Nodes[i], v, o))
@@ -122,7 +125,7 @@ func (f *field) begin(s *standing, first bool, why string) Action {
 	if s.again {
 		kind = Retry
 	}
-	return f.does(Action{Kind: kind, Node: s.node.Name, Name: s.claim.Name, Version: s.to, First: first, Resume: f.owner.resume, Why: why})
+	return f.does(Action{Kind: kind, Node: s.node.Name, Name: s.claim.Name, Version: s.to, First: first, Resume: f.owner.resume, Drain: f.drain[s.node.Name], Why: why})
 }
 
 // begun says that this decision takes the node out of service.

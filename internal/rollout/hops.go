@@ -22,6 +22,8 @@ type journey struct {
 	// masters are the control planes on their way to the hop (the last one, once all are installed), workers all workers, each
 	// on its way to the hop at which it is due.
 	masters, workers *field
+	// groups are the workers that are due at the hop, by the groups of the plan.
+	groups []*group
 }
 
 // newJourney works out, from what runs and from the claims, which hop is under way.
@@ -58,6 +60,14 @@ func (j *journey) look() {
 		}
 		return j.due(n)
 	})
+	for i := range j.workers.nodes {
+		s := &j.workers.nodes[i]
+		if slices.Contains(j.Upgrade.Spec.Skip, s.node.Name) && s.state != NodeInFlight && s.state != NodeDone {
+			s.state, s.again = NodeDone, false
+			j.workers.notes[s.node.Name].State, j.workers.notes[s.node.Name].Reason = NodeSkipped, "left as it is: a person asked for it"
+		}
+	}
+	j.groups = j.grouping()
 }
 
 // ahead says that a control plane has left the hop behind: it runs more, or it has been begun for a later one. It may be between
@@ -119,7 +129,7 @@ func (j *journey) pending() []*standing {
 	return out
 }
 
-func (j *journey) workersDone() bool { return len(j.pending()) == 0 }
+func (j *journey) workersDone() bool { return len(j.pending()) == 0 && j.groupsDone() }
 
 // networked says that the networking step of the hop is done, given the last version for which it is.
 func (j *journey) networked(done string) bool {
@@ -132,14 +142,6 @@ func (j *journey) networked(done string) bool {
 		}
 	}
 	return false
-}
-
-// failed is the first node that failed: a failure budget of none.
-func (j *journey) failed() *standing {
-	if s := j.masters.failed(); s != nil {
-		return s
-	}
-	return j.workers.failed()
 }
 
 // flying are the nodes that a claim is changing, in order.

@@ -18,8 +18,11 @@ func (j *journey) lost() string {
 
 // mishap is what an upgrade fails by.
 func (d *Decision) mishap(j *journey) outcome {
-	if s := j.failed(); s != nil {
-		return failed(ReasonNodeFailed, "%s. Repair it, then `refit resume`", s.failed())
+	if why := j.failures(); why != "" {
+		return failed(ReasonNodeFailed, "%s. Repair it, then `refit resume`", why)
+	}
+	if why := j.unverified(); why != "" {
+		return failed(ReasonVerificationFailed, "%s. Repair it, then `refit resume`", why)
 	}
 	if n := j.Networking; n.Failed != "" && n.Version == j.hop() && n.Resume >= j.Upgrade.Spec.Resume && !j.networked(d.Status.NetworkedVersion) {
 		return failed(ReasonNetworkingFailed, "the networking step of %s failed: %s. Repair it, then `refit resume`", j.hop(), n.Failed)
@@ -30,17 +33,20 @@ func (d *Decision) mishap(j *journey) outcome {
 	return outcome{}
 }
 
-// skipped are the nodes that were left at the old version, once there is nothing else to do for the hop.
+// skipped are the nodes that were left at the old version, or failed within the budgets, once there is nothing else to do for the hop.
 func (j *journey) skipped() (names []string, why string) {
 	for _, f := range []*field{j.masters, j.workers} {
 		for i := range f.nodes {
 			switch s := &f.nodes[i]; {
 			case s.to != j.hop() || s.state == NodeDone:
-			case s.state == NodeSkipped || s.state == NodeAborted:
+			case s.settled():
 				names, why = append(names, s.node.Name), cmp.Or(why, s.reason())
 			default:
 				return nil, ""
 			}
+		}
+		if f == j.workers && !j.groupsDone() {
+			return nil, ""
 		}
 		if len(names) > 0 {
 			break // skipped control planes keep the workers of a hop from being begun

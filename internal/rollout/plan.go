@@ -36,7 +36,7 @@ func PlanOf(c *snapshot.Cluster, name string) (v1alpha1.RolloutPlanSpec, error) 
 }
 
 func withDefaults(p v1alpha1.RolloutPlanSpec) v1alpha1.RolloutPlanSpec {
-	if p.MaxUnavailable == nil {
+	if p.MaxUnavailable == nil && len(p.Groups) == 0 {
 		one := intstr.FromInt32(1)
 		p.MaxUnavailable = &one
 	}
@@ -76,11 +76,16 @@ func limit(most *intstr.IntOrString, workers int) int {
 	}
 	n := most.IntValue()
 	if most.Type == intstr.String {
-		percent, err := strconv.Atoi(strings.TrimSuffix(most.StrVal, "%"))
-		if err != nil || !strings.HasSuffix(most.StrVal, "%") {
-			return 1
-		}
-		n = workers * min(percent, 100) / 100
+		n = percent(most.StrVal, workers)
 	}
 	return max(1, n)
+}
+
+// percent is that share of a number, rounded down; 0 for what is no percentage.
+func percent(text string, of int) int {
+	p, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+	if err != nil || !strings.HasSuffix(text, "%") {
+		return 0
+	}
+	return of * max(0, min(p, 100)) / 100
 }

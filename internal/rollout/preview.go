@@ -22,6 +22,8 @@ type Durations struct {
 	Staging time.Duration
 	// Networking is the networking step of one version. Default 30 s.
 	Networking time.Duration
+	// Verification is the verification Job of one group. Default 1 min.
+	Verification time.Duration
 }
 
 func (d Durations) withDefaults() Durations {
@@ -34,6 +36,7 @@ func (d Durations) withDefaults() Durations {
 	def(&d.Worker, 30)
 	def(&d.Staging, 20)
 	def(&d.Networking, 30)
+	def(&d.Verification, 60)
 	return d
 }
 
@@ -59,6 +62,9 @@ const (
 	StepControlPlane StepKind = "control-plane"
 	StepNetworking   StepKind = "networking"
 	StepWorkers      StepKind = "workers"
+	// StepApproval is a person's, StepVerification a Job's.
+	StepApproval     StepKind = "approval"
+	StepVerification StepKind = "verification"
 )
 
 // PlanStep is one control plane, one networking step, or one wave of workers.
@@ -66,6 +72,8 @@ type PlanStep struct {
 	Kind StepKind `json:"kind"`
 	// Version that it brings.
 	Version string `json:"version"`
+	// Group of the plan that the workers belong to, or that is approved or verified; empty without groups.
+	Group string `json:"group,omitempty"`
 	// Nodes in it, in order.
 	Nodes []string `json:"nodes,omitempty"`
 	// First says that the control plane runs `kubeadm upgrade apply`.
@@ -93,6 +101,8 @@ type PlanReport struct {
 	Gates []gate.Verdict `json:"gates,omitempty"`
 	// Blocked are the closed gates in words: the upgrade would wait for them, and starts nothing before.
 	Blocked []string `json:"blocked,omitempty"`
+	// Problems are what is wrong with the plan, in words.
+	Problems []string `json:"problems,omitempty"`
 	// MaxUnavailable workers are out of service at once, at most.
 	MaxUnavailable int `json:"maxUnavailable"`
 	// Steps in their order.
@@ -121,6 +131,9 @@ func Preview(c *snapshot.Cluster, req PreviewRequest) PlanReport {
 		}
 		return r
 	}
+	if plan, err := PlanOf(c, req.Plan); err == nil {
+		r.Problems = Problems(c, plan)
+	}
 	r.Gates = gate.Evaluate(gate.BeforeStart, in)
 	for _, v := range gate.Closed(r.Gates) {
 		r.Blocked = append(r.Blocked, v.String())
@@ -146,7 +159,7 @@ func beforeStart(c *snapshot.Cluster, req PreviewRequest) (gate.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.MaxUnavailable = limit(plan.MaxUnavailable, countWorkers(c))
+	in.MaxUnavailable = mostUnavailable(c, plan)
 	if in.Hops, err = version.ForCluster(c, req.To); err != nil {
 		return in, err
 	}
@@ -160,7 +173,7 @@ func newRehearsal(c *snapshot.Cluster, req PreviewRequest) *rehearsal {
 	copied := *c
 	copied.Nodes = slices.Clone(c.Nodes)
 	p := &rehearsal{cluster: &copied, real: c, takes: req.Durations.withDefaults(),
-		nodes: map[string]*snapshot.Node{}, claims: map[string]int{}, due: map[string]time.Duration{}}
+		nodes: map[string]*snapshot.Node{}, claims: map[string]int{}, due: map[string]time.Duration{}, verifications: map[string]Verification{}}
 	for i := range copied.Nodes {
 		n := &copied.Nodes[i]
 		p.nodes[n.Name] = n
@@ -182,5 +195,8 @@ func newRehearsal(c *snapshot.Cluster, req PreviewRequest) *rehearsal {
 	}
 	p.upgrade = &v1alpha1.KubernetesUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "preview"},
 		Spec: v1alpha1.KubernetesUpgradeSpec{ToVersion: req.To, Plan: req.Plan, ExcludedGates: gate.Names()}}
+	if plan, err := PlanOf(c, req.Plan); err == nil {
+		p.upgrade.Spec.ApprovedGroups = approvals(plan)
+	}
 	return p
 }

@@ -67,6 +67,9 @@ func newHistory(t *rapid.T) *history {
 	if rapid.Bool().Draw(t, "networking first") {
 		spec.Networking = v1alpha1.NetworkingFirst
 	}
+	if rapid.Bool().Draw(t, "groups") {
+		randomGroups(t, c, &spec)
+	}
 	plan(c, u, spec)
 	if rapid.Bool().Draw(t, "networking") {
 		c.Versions[3].Spec.Networking = &v1alpha1.Networking{}
@@ -77,6 +80,32 @@ func newHistory(t *rapid.T) *history {
 	h.onAction = h.watch
 	h.seen = []*snapshot.Cluster{h.observe()}
 	return h
+}
+
+// randomGroups puts the workers into groups, and lets some fail.
+func randomGroups(t *rapid.T, c *snapshot.Cluster, spec *v1alpha1.RolloutPlanSpec) {
+	var names []string
+	for i := range c.Nodes {
+		if !c.Nodes[i].ControlPlane {
+			names = append(names, c.Nodes[i].Name)
+			c.Nodes[i].Labels = map[string]string{"zone": rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")}
+		}
+	}
+	for i := range rapid.IntRange(1, 3).Draw(t, "number of groups") {
+		g := v1alpha1.NodeGroup{Name: fmt.Sprintf("g%d", i), Approval: rapid.Bool().Draw(t, "approval"),
+			BesidePrevious: i > 0 && rapid.Bool().Draw(t, "beside")}
+		if len(names) > 0 {
+			g.Nodes = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, len(names), rapid.ID[string]).Draw(t, "nodes")
+		}
+		if rapid.Bool().Draw(t, "spread") {
+			g.SpreadTopologyKey = "zone"
+		}
+		if rapid.Bool().Draw(t, "own limit") {
+			most := intstr.FromInt(rapid.IntRange(1, 3).Draw(t, "group's limit"))
+			g.MaxUnavailable = &most
+		}
+		spec.Groups = append(spec.Groups, g)
+	}
 }
 
 func (h *history) note(format string, args ...any) {
@@ -108,6 +137,7 @@ func (h *history) event() {
 	switch e := rapid.IntRange(0, 99).Draw(t, "event"); {
 	case e < 2:
 		h.ask()
+		h.approve()
 	case e < 20:
 		h.note("reconcile the upgrade")
 		h.reconcileUpgrade(h.look())
@@ -193,6 +223,52 @@ func (h *history) ask() {
 	add(v1alpha1.StepRequest{Step: v1alpha1.RequestNetworking, Version: hop})
 }
 
+// approve lets every group begin.
+func (h *history) approve() {
+	for _, g := range h.Plans[0].Spec.Groups {
+		if !slices.Contains(h.upgrade.Spec.ApprovedGroups, g.Name) {
+			h.upgrade.Spec.ApprovedGroups = append(h.upgrade.Spec.ApprovedGroups, g.Name)
+		}
+	}
+}
+
+// inTurn checks that a worker is begun only when the groups before its own are done, and its own is approved.
+func (h *history) inTurn(a rollout.Action, seen *snapshot.Cluster) {
+	groups := h.Plans[0].Spec.Groups
+	of := func(name string) int {
+		at := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return slices.Contains(g.Nodes, name) })
+		if at < 0 {
+			return len(groups)
+		}
+		return at
+	}
+	own := of(a.Node)
+	if own < len(groups) && groups[own].Approval && !slices.Contains(h.upgrade.Spec.ApprovedGroups, groups[own].Name) {
+		h.broken("%s was begun although its group is not approved", a.Node)
+	}
+	first := own
+	for first > 0 && first < len(groups) && groups[first].BesidePrevious {
+		first--
+	}
+	for i := range seen.Nodes {
+		n := &seen.Nodes[i]
+		if n.ControlPlane || of(n.Name) >= first || version.Runs(n, a.Version) {
+			continue
+		}
+		if version.MinorsApart(n.KubeletVersion, a.Version) > 0 || n.KubeletVersion != a.Version {
+			settled := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
+				return nu.Spec.Machine.Name == n.Name && nu.Status.Phase.Ended()
+			})
+			due := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
+				return nu.Spec.Machine.Name == n.Name && nu.Spec.KubernetesVersion == a.Version
+			})
+			if !settled && due {
+				h.broken("%s was begun before %s of an earlier group", a.Node, n.Name)
+			}
+		}
+	}
+}
+
 func (h *history) someNode() *snapshot.Node {
 	return &h.Nodes[rapid.IntRange(0, len(h.Nodes)-1).Draw(h.t, "node")]
 }
@@ -225,6 +301,7 @@ func (h *history) watch(a rollout.Action, seen *snapshot.Cluster) {
 		h.watchMaster(a, seen)
 		return
 	}
+	h.inTurn(a, seen)
 	// Anybody's claims are always fresh, so this holds however old the rest of the observation is.
 	flying, out := 0, 0
 	for i := range seen.Nodes {
@@ -350,6 +427,7 @@ func (h *history) completes() {
 	h.upgrade.Spec.Resume++
 	for range 600 {
 		h.ask()
+		h.approve()
 		h.round()
 		h.invariants()
 		if h.complete() {

@@ -28,12 +28,15 @@ type rehearsal struct {
 	claims map[string]int
 	// due is when the claims, by name, and the networking step, as "", are done.
 	due map[string]time.Duration
+	// approved are the groups whose approval was noted, verifications what has become of the groups' Jobs.
+	approved      []string
+	verifications map[string]Verification
 }
 
 // run plays until nothing more happens.
 func (p *rehearsal) run(r *PlanReport) {
 	for round := 0; ; round++ {
-		d := Decide(Input{Cluster: p.cluster, Upgrade: p.upgrade, Networking: p.networking})
+		d := Decide(Input{Cluster: p.cluster, Upgrade: p.upgrade, Networking: p.networking, Verifications: p.verifications})
 		if round == 0 {
 			r.Nodes = d.Nodes
 		}
@@ -122,6 +125,8 @@ func (p *rehearsal) act(r *PlanReport, actions []Action) bool {
 				began = true
 				r.Steps = append(r.Steps, PlanStep{Kind: StepNetworking, Version: a.Version, After: p.now, Takes: p.takes.Networking})
 			}
+		case RunVerification:
+			began = p.verify(r, a) || began
 		case Start, Retry:
 			p.start(r, &wave, a)
 		case Abort, Forget: // a rehearsal has nothing to abort, and no ended claims
@@ -172,8 +177,12 @@ func (p *rehearsal) start(r *PlanReport, wave **PlanStep, a Action) {
 		p.due[a.Name] = p.now + p.takes.ControlPlane
 		return
 	}
+	if group := p.groupsOf(r, a); *wave != nil && (*wave).Group != group { // side by side
+		r.Steps = append(r.Steps, **wave)
+		*wave = nil
+	}
 	if *wave == nil {
-		*wave = &PlanStep{Kind: StepWorkers, Version: a.Version, Note: why, After: p.now, Takes: p.takes.Worker}
+		*wave = &PlanStep{Group: p.groupsOf(r, a), Kind: StepWorkers, Version: a.Version, Note: why, After: p.now, Takes: p.takes.Worker}
 	}
 	(*wave).Nodes = append((*wave).Nodes, a.Node)
 	if drained {
@@ -196,10 +205,10 @@ func (p *rehearsal) claim(name string) *v1alpha1.NodeUpgrade {
 
 // forward moves the imagined present to whatever is done next; false where nothing is under way.
 func (p *rehearsal) forward() bool {
-	if len(p.due) == 0 {
+	next := p.soaked()
+	if len(p.due) == 0 && next < 0 {
 		return false
 	}
-	next := time.Duration(-1)
 	for _, at := range p.due {
 		if next < 0 || at < next {
 			next = at
@@ -214,6 +223,9 @@ func (p *rehearsal) forward() bool {
 		delete(p.due, name)
 		if name == "" {
 			p.networking.Done = true
+			continue
+		}
+		if p.verified(name) {
 			continue
 		}
 		p.finish(p.claim(name))

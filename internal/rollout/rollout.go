@@ -17,6 +17,18 @@ type Input struct {
 	Upgrade *v1alpha1.KubernetesUpgrade
 	// Networking is where the networking step stands.
 	Networking Networking
+	// Verifications are where the verification Jobs of groups stand, by the group's name.
+	Verifications map[string]Verification
+}
+
+// Verification is where the verification Job of a group stands.
+type Verification struct {
+	// Done says that it succeeded.
+	Done bool
+	// Failed says why it did not; empty while it may.
+	Failed string
+	// Resume is the spec.resume under which it was begun: a failure under an earlier one is forgotten.
+	Resume int64
 }
 
 // Networking is where the networking step of a version stands.
@@ -87,12 +99,14 @@ const (
 	Forget ActionKind = "Forget"
 	// RunNetworking starts or goes on with the networking step of Action.Version.
 	RunNetworking ActionKind = "RunNetworking"
+	// RunVerification starts or goes on with the verification Job of the group Action.Name.
+	RunVerification ActionKind = "RunVerification"
 )
 
 // Action is one thing to do.
 type Action struct {
 	Kind ActionKind `json:"kind"`
-	// Node that it is about, empty for ApplyControlPlane and RunNetworking.
+	// Node that it is about, empty for ApplyControlPlane, RunNetworking and RunVerification.
 	Node string `json:"node,omitempty"`
 	// Name of the object to act on.
 	Name string `json:"name,omitempty"`
@@ -104,6 +118,8 @@ type Action struct {
 	Resume int64 `json:"resume,omitempty"`
 	// ControlPlane is the spec of ApplyControlPlane. Its controlPlane reference is for the controller to fill.
 	ControlPlane *v1alpha1.ControlPlaneUpgradeSpec `json:"controlPlane,omitempty"`
+	// Drain is the drain policy of the node's group, nil for the plan's.
+	Drain *v1alpha1.DrainPolicy `json:"drain,omitempty"`
 	// Why in words.
 	Why string `json:"why,omitempty"`
 }

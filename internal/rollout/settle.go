@@ -31,6 +31,7 @@ func countWorkers(c *snapshot.Cluster) int {
 func (d *Decision) settle(in Input, j *journey, o outcome) {
 	if j != nil {
 		d.Nodes = j.notes()
+		d.Status.Groups = j.groupStatus()
 		d.Passed = passed(in.Upgrade.Status, o.state, j)
 	} else if o.state != in.Upgrade.Status.State {
 		d.Passed = []v1alpha1.UpgradeState{o.state}
@@ -137,7 +138,7 @@ func (d *Decision) recount(in Input, j *journey) {
 		counts.Failed += int32(len(f.in(NodeFailed)))
 		for i := range f.nodes {
 			s := &f.nodes[i]
-			out, begun := s.out(cl) && !s.back(), f.begun(s)
+			out, begun := (s.out(cl) || s.leftHalfway()) && !s.back(), f.begun(s)
 			if out || begun {
 				counts.Unavailable++
 			}

@@ -42,7 +42,7 @@ func (d *Decision) start(in Input) outcome {
 		return outcome{reason: ReasonPaused, waiting: "paused before the start"}
 	}
 	if fresh {
-		most := limit(plan.MaxUnavailable, countWorkers(in.Cluster))
+		most := mostUnavailable(in.Cluster, plan)
 		d.Gates = gate.Evaluate(gate.BeforeStart, gate.Input{Cluster: in.Cluster, Upgrade: u.Name, Target: u.Spec.ToVersion,
 			Hop: hops[0], Hops: hops, MaxUnavailable: most, Excluded: u.Spec.ExcludedGates})
 		if why := gate.Summary(d.Gates); why != "" {

@@ -8,20 +8,40 @@ import (
 	"refit.dev/refit/internal/gate"
 )
 
-// startWorkers takes further workers out of service, as many as the limit leaves room for. Whatever is out already counts, for
+// startWorkers takes further workers out of service, as many as the limits leave room for. Whatever is out already counts, for
 // whatever reason. Those go first that are out anyway: half-way, or cordoned by a person.
 func (j *journey) startWorkers(d *Decision) []Action {
-	most := limit(j.plan.MaxUnavailable, len(j.workers.nodes))
-	var out []string
-	isOut := map[string]bool{}
-	for i := range j.workers.nodes {
-		if s := &j.workers.nodes[i]; s.out(j.claims) {
-			out, isOut[s.node.Name] = append(out, s.node.Name), true
-		}
+	room := j.newRoom()
+	ready := map[*group][]*standing{}
+	some := false
+	for _, g := range j.groups {
+		ready[g] = j.readyOf(g)
+		some = some || len(ready[g]) > 0
 	}
+	if !some {
+		return nil
+	}
+	d.Gates = append(d.Gates, gate.Evaluate(gate.BeforeWorkers, j.gateInput(room.most))...)
+	if why := gate.Summary(d.Gates); why != "" {
+		j.workers.sayAll("%s", why)
+		return nil
+	}
+	var actions []Action
+	for _, g := range j.groups {
+		actions = append(actions, room.fill(g, ready[g])...)
+	}
+	return actions
+}
+
+// readyOf are the nodes of a group that could be begun now, as far as they themselves and the group's turn are concerned.
+func (j *journey) readyOf(g *group) []*standing {
 	var ready []*standing
-	for _, s := range j.pending() {
+	for _, s := range g.nodes {
 		if !s.waits() {
+			continue
+		}
+		if g.state != v1alpha1.GroupRunning {
+			j.workers.say(s, "%s", g.why)
 			continue
 		}
 		if !j.asked(v1alpha1.RequestKubelet, s.node.Name) {
@@ -34,34 +54,7 @@ func (j *journey) startWorkers(d *Decision) []Action {
 		}
 		ready = append(ready, s)
 	}
-	if len(ready) == 0 {
-		return nil
-	}
-	d.Gates = append(d.Gates, gate.Evaluate(gate.BeforeWorkers, j.gateInput(most))...)
-	if why := gate.Summary(d.Gates); why != "" {
-		j.workers.sayAll("%s", why)
-		return nil
-	}
-	slices.SortStableFunc(ready, func(a, b *standing) int { return cost(a, isOut) - cost(b, isOut) })
-	var actions []Action
-	unavailable, why := len(out), ""
-	for _, s := range ready {
-		c := cost(s, isOut)
-		// Beyond the limit, something broke by itself: then only what would come back by it may be begun.
-		if unavailable+max(c, 0) > most && !(c < 0) {
-			if why == "" {
-				why = full(out, most)
-			}
-			j.workers.say(s, "%s", why)
-			continue
-		}
-		if c > 0 {
-			unavailable++
-			out, why = append(out, s.node.Name), ""
-		}
-		actions = append(actions, j.workers.begin(s, false, fmt.Sprintf("%d of %d workers that may be out of service are", unavailable, most)))
-	}
-	return actions
+	return ready
 }
 
 // cost is what beginning a node adds to those that are out: -1 where it may bring one back, 0 where it is out anyway, else 1.
@@ -105,6 +98,7 @@ func (d *Decision) kubelets(j *journey) outcome {
 		return outcome{state: v1alpha1.StateUpgradingKubelets}
 	}
 	d.do(j, j.startWorkers(d)...)
+	d.do(j, j.verifications()...)
 	o := outcome{state: v1alpha1.StateUpgradingKubelets, waiting: j.workersWait()}
 	if why := gate.Summary(d.Gates); why != "" {
 		o.reason, o.waiting = ReasonGatesClosed, why
@@ -128,6 +122,9 @@ func (j *journey) workersWait() string {
 		return are(flying) + " being upgraded"
 	case len(lost) > 0:
 		return are(lost) + " being upgraded, and not Ready"
+	}
+	if why := j.groupsWait(); why != "" {
+		return why
 	}
 	for _, s := range j.pending() {
 		if n := j.workers.notes[s.node.Name]; n.Action == "" && n.Reason != "" {

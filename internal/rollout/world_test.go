@@ -19,8 +19,11 @@ import (
 // phases of an upgrade, well or not.
 type world struct {
 	*snapshot.Cluster
-	upgrade    *v1alpha1.KubernetesUpgrade
-	networking rollout.Networking
+	upgrade       *v1alpha1.KubernetesUpgrade
+	networking    rollout.Networking
+	verifications map[string]rollout.Verification
+	// failing are nodes on which the next change fails.
+	failing []string
 	// networkingFails is why the networking step fails under the first resume, if it does.
 	networkingFails string
 	// onAction sees every action before it is carried out, and the observation that it was decided on.
@@ -66,7 +69,7 @@ func (w *world) freshClaims(old *snapshot.Cluster) *snapshot.Cluster {
 
 // reconcileUpgrade decides once on the KubernetesUpgrade.
 func (w *world) reconcileUpgrade(seen *snapshot.Cluster) {
-	d := rollout.Decide(rollout.Input{Cluster: seen, Upgrade: w.upgrade.DeepCopy(), Networking: w.networking})
+	d := rollout.Decide(rollout.Input{Cluster: seen, Upgrade: w.upgrade.DeepCopy(), Networking: w.networking, Verifications: w.verifications})
 	w.last = d
 	for _, s := range d.Passed {
 		if w.onState != nil {
@@ -274,7 +277,11 @@ func (w *world) round() {
 	w.reconcileUpgrade(w.observe())
 	w.reconcileMasters(w.observe())
 	for i := range w.NodeUpgrades {
-		w.tick(&w.NodeUpgrades[i], well)
+		o := well
+		if nu := &w.NodeUpgrades[i]; nu.Status.Phase == v1alpha1.NodeUpgrading && slices.Contains(w.failing, nu.Spec.Machine.Name) {
+			o = fails
+		}
+		w.tick(&w.NodeUpgrades[i], o)
 	}
 	if w.networking.Version != "" && w.networking.Failed == "" {
 		w.networking.Done = true

@@ -8,12 +8,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// hookCRD embeds Kubernetes' whole JobTemplateSpec.
-const hookCRD = "managedupgrade.appuio.io_upgradejobhooks.yaml"
+// templates are where CRDs embed Kubernetes' whole JobTemplateSpec, below their spec.
+var templates = map[string][]any{
+	"managedupgrade.appuio.io_upgradejobhooks.yaml": {"properties", "template"},
+	"refit.dev_rolloutplans.yaml":                   {"properties", "groups", "items", "properties", "verify", "properties", "template"},
+}
 
-// slim drops the descriptions below spec.template of the hooks' CRD: they are 95 % of it, and `kubectl explain job.spec` has them.
+// slim drops the descriptions below the templates of Jobs: they are 95 % of their CRDs, and `kubectl explain job.spec` has them.
 func slim() error {
-	file := filepath.Join(root, "config", "crd", hookCRD)
+	for file, path := range templates {
+		if err := slimOne(filepath.Join(root, "config", "crd", file), path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func slimOne(file string, path []any) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -22,7 +33,7 @@ func slim() error {
 	if err := yaml.Unmarshal(data, &crd); err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
-	template, err := at(crd, "spec", "versions", 0, "schema", "openAPIV3Schema", "properties", "spec", "properties", "template")
+	template, err := at(crd, append([]any{"spec", "versions", 0, "schema", "openAPIV3Schema", "properties", "spec"}, path...)...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

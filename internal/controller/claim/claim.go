@@ -69,6 +69,9 @@ func Carry(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner
 	case rollout.Start:
 		changed.Spec.Hold, changed.Spec.FirstNodeToBeUpgraded = false, a.First
 		changed.Spec.Drain = o.Drain
+		if a.Drain != nil {
+			changed.Spec.Drain = a.Drain
+		}
 		mark(changed, a.Resume)
 	case rollout.Retry:
 		changed.Spec.Hold, changed.Spec.Abort, changed.Spec.FirstNodeToBeUpgraded = false, false, a.First

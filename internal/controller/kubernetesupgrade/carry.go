@@ -26,6 +26,8 @@ func (r *Reconciler) carry(ctx context.Context, t *turn, a rollout.Action) error
 		return r.applyControlPlane(ctx, t, a)
 	case rollout.RunNetworking:
 		return r.runNetworking(ctx, t, a)
+	case rollout.RunVerification:
+		return r.runVerification(ctx, t, a)
 	default:
 		plan, err := rollout.PlanOf(t.seen, t.upgrade.Spec.Plan)
 		if err != nil {

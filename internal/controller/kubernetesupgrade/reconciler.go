@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -44,6 +45,9 @@ type Reconciler struct {
 	Observer Observer
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
+
+	// refused are the verification Jobs, by name, that the API server does not take, and why.
+	refused sync.Map
 }
 
 // turn is one reconcile's observation and decision.
@@ -101,7 +105,7 @@ func (r *Reconciler) decide(ctx context.Context, name string, f observe.Freshnes
 	if t.networking, err = recordOf(t.upgrade); err != nil {
 		return nil, err
 	}
-	t.decision = rollout.Decide(rollout.Input{Cluster: seen, Upgrade: t.upgrade, Networking: r.networkingProgress(ctx, t)})
+	t.decision = rollout.Decide(rollout.Input{Cluster: seen, Upgrade: t.upgrade, Networking: r.networkingProgress(ctx, t), Verifications: r.verifications(ctx, t)})
 	return t, nil
 }
 

@@ -1,0 +1,281 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/snapshot"
+)
+
+// group is workers of a plan that are taken together.
+type group struct {
+	spec v1alpha1.NodeGroup
+	// nodes that are due at the hop, those that are done included, in order; all are those that are due at a later one, too.
+	nodes, all []*standing
+	state      v1alpha1.GroupState
+	// why it is in that state, in words.
+	why string
+	// doneAt is when its last node was done; zero while they are not.
+	doneAt time.Time
+	// verified says that its verification is over.
+	verified bool
+}
+
+// contains says whether a set selects a node. A selector that cannot be read selects none; Problems tells of it.
+func contains(set v1alpha1.NodeSet, n *snapshot.Node) bool {
+	if slices.Contains(set.Nodes, n.Name) {
+		return true
+	}
+	if set.Selector == nil {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(set.Selector)
+	return err == nil && selector.Matches(labels.Set(n.Labels))
+}
+
+// groupOf is the index of the group that a worker belongs to: the first that selects it, or len(groups).
+func groupOf(plan *v1alpha1.RolloutPlanSpec, n *snapshot.Node) int {
+	for i := range plan.Groups {
+		if contains(plan.Groups[i].NodeSet, n) {
+			return i
+		}
+	}
+	return len(plan.Groups)
+}
+
+// grouping puts the workers that are due at the hop into their groups, in the order in which these are taken. Without groups, and for
+// workers that none selects, there is one without a name.
+func (j *journey) grouping() []*group {
+	all := make([]*group, len(j.plan.Groups)+1)
+	for i := range j.plan.Groups {
+		all[i] = &group{spec: j.plan.Groups[i]}
+	}
+	all[len(j.plan.Groups)] = &group{}
+	for i := range j.workers.nodes {
+		s := &j.workers.nodes[i]
+		g := all[groupOf(&j.plan, s.node)]
+		g.all = append(g.all, s)
+		if s.to == j.hop() {
+			g.nodes = append(g.nodes, s)
+		}
+	}
+	if len(j.plan.Groups) > 0 && len(all[len(all)-1].all) == 0 {
+		all = all[:len(all)-1]
+	}
+	for i := range all {
+		j.standGroup(all, i)
+	}
+	return all
+}
+
+// standGroup works out where a group stands; those before it are worked out already.
+func (j *journey) standGroup(all []*group, i int) {
+	g := all[i]
+	before := j.recorded(g.spec.Name)
+	g.verified = before.Verified
+	settled := !slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() })
+	if settled {
+		g.doneAt = j.Cluster.Now
+		if before.NodesDoneAt != nil {
+			g.doneAt = before.NodesDoneAt.Time
+		}
+	}
+	first := firstBeside(all, i)
+	switch waitsFor := slices.IndexFunc(all[:first], func(b *group) bool { return b.state != v1alpha1.GroupDone }); {
+	case waitsFor >= 0:
+		g.state, g.why = v1alpha1.GroupWaiting, "waits for "+all[waitsFor].title()
+	case g.spec.Approval && !settled && !slices.Contains(j.Upgrade.Spec.ApprovedGroups, g.spec.Name):
+		g.state, g.why = v1alpha1.GroupApproval, fmt.Sprintf("waits for a person: `refit approve %s`", g.spec.Name)
+	case !settled:
+		g.state = v1alpha1.GroupRunning
+	default:
+		j.afterNodes(g)
+	}
+}
+
+// afterNodes is what follows the last node of a group. A group without nodes has nothing to soak or to verify.
+func (j *journey) afterNodes(g *group) {
+	g.state = v1alpha1.GroupDone
+	if len(g.nodes) == 0 || !j.last() {
+		return
+	}
+	if soak := g.spec.Soak; soak != nil && j.Cluster.Now.Before(g.doneAt.Add(soak.Duration)) {
+		g.state, g.why = v1alpha1.GroupSoaking, fmt.Sprintf("%s soaks until %s", g.title(), g.doneAt.Add(soak.Duration).UTC().Format("15:04:05 MST"))
+		return
+	}
+	if g.spec.Verify == nil || g.verified {
+		return
+	}
+	if v := j.Verifications[g.spec.Name]; v.Done {
+		g.verified = true
+		return
+	}
+	g.state, g.why = v1alpha1.GroupVerifying, "the verification of "+g.title()+" runs"
+}
+
+// firstBeside is the first of the groups that run side by side with one.
+func firstBeside(all []*group, i int) int {
+	for i > 0 && all[i].spec.BesidePrevious {
+		i--
+	}
+	return i
+}
+
+// settled says that nothing more is done to the node by itself.
+func (s *standing) settled() bool {
+	switch s.state {
+	case NodeDone, NodeFailed, NodeSkipped, NodeAborted:
+		return true
+	}
+	return false
+}
+
+func (g *group) title() string {
+	if g.spec.Name == "" {
+		return "the rest"
+	}
+	return "group " + g.spec.Name
+}
+
+func (j *journey) recorded(name string) v1alpha1.GroupStatus {
+	for _, g := range j.Upgrade.Status.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return v1alpha1.GroupStatus{}
+}
+
+// groupsDone says that every group is, the soaks and verifications included.
+func (j *journey) groupsDone() bool {
+	return !slices.ContainsFunc(j.groups, func(g *group) bool { return g.state != v1alpha1.GroupDone })
+}
+
+// groupsWait says what the groups wait for, where that is not a node.
+func (j *journey) groupsWait() string {
+	var parts []string
+	for _, g := range j.groups {
+		switch g.state {
+		case v1alpha1.GroupSoaking, v1alpha1.GroupVerifying, v1alpha1.GroupApproval:
+			why := g.why
+			if g.state == v1alpha1.GroupApproval {
+				why = g.title() + " " + why
+			}
+			parts = append(parts, why)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// groupStatus is what the status says of the groups; nil where the plan has none.
+func (j *journey) groupStatus() []v1alpha1.GroupStatus {
+	if len(j.plan.Groups) == 0 {
+		return nil
+	}
+	var out []v1alpha1.GroupStatus
+	for _, g := range j.groups {
+		s := v1alpha1.GroupStatus{Name: g.spec.Name, State: g.state, Total: int32(len(g.nodes)), Verified: g.verified}
+		for _, n := range g.nodes {
+			switch n.state {
+			case NodeDone:
+				s.Upgraded++
+			case NodeFailed:
+				s.Failed++
+			}
+		}
+		if before := j.recorded(g.spec.Name).NodesDoneAt; !g.doneAt.IsZero() && len(g.nodes) > 0 {
+			s.NodesDoneAt = &metav1.Time{Time: g.doneAt}
+			if before != nil && before.Time.Equal(g.doneAt) {
+				s.NodesDoneAt = before
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// verifications are the actions that run what groups are verified by.
+func (j *journey) verifications() []Action {
+	var out []Action
+	for _, g := range j.groups {
+		if g.state == v1alpha1.GroupVerifying {
+			out = append(out, Action{Kind: RunVerification, Name: g.spec.Name, Version: j.hop(), Resume: j.Upgrade.Spec.Resume, Why: g.why})
+		}
+	}
+	return out
+}
+
+// most is how many nodes of a group may be out of service at once, and in flight.
+func (j *journey) most(g *group) (out, flying int) {
+	out = groupLimit(&j.plan, &g.spec, len(g.nodes))
+	flying = out
+	if g.spec.Parallelism != nil {
+		flying = limit(g.spec.Parallelism, len(g.nodes))
+	}
+	return out, flying
+}
+
+func groupLimit(plan *v1alpha1.RolloutPlanSpec, g *v1alpha1.NodeGroup, size int) int {
+	most := g.MaxUnavailable
+	if most == nil {
+		most = plan.MaxUnavailable
+	}
+	return limit(most, size)
+}
+
+// mostUnavailable is how many workers may be out of service at once, of whichever groups: the plan's limit, or the sum of those that run
+// side by side, for the stage where that is greatest.
+func mostUnavailable(c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) int {
+	if plan.MaxUnavailable != nil || len(plan.Groups) == 0 {
+		return limit(plan.MaxUnavailable, countWorkers(c))
+	}
+	sizes := make([]int, len(plan.Groups)+1)
+	for i := range c.Nodes {
+		if n := &c.Nodes[i]; !n.ControlPlane {
+			sizes[groupOf(&plan, n)]++
+		}
+	}
+	most, stage := 1, 0
+	for i := range plan.Groups {
+		if !plan.Groups[i].BesidePrevious {
+			stage = 0
+		}
+		if sizes[i] > 0 {
+			stage += groupLimit(&plan, &plan.Groups[i], sizes[i])
+		}
+		most = max(most, stage)
+	}
+	return most
+}
+
+// share is how many nodes of one topology domain may be out of service at once, for a group that is spread.
+func (g *group) share(most int) (perDomain int, domain func(*snapshot.Node) string) {
+	key := g.spec.SpreadTopologyKey
+	domain = func(n *snapshot.Node) string { return n.Labels[key] }
+	if key == "" {
+		return most, func(*snapshot.Node) string { return "" }
+	}
+	domains := map[string]bool{}
+	for _, s := range g.nodes {
+		domains[domain(s.node)] = true
+	}
+	return max(1, (most+len(domains)-1)/max(1, len(domains))), domain
+}
+
+// budget is how many of that many nodes may fail: a percentage rounded down, none where nothing is said.
+func budget(b *intstr.IntOrString, nodes int) int {
+	if b == nil {
+		return 0
+	}
+	if b.Type == intstr.Int {
+		return max(0, b.IntValue())
+	}
+	return percent(b.StrVal, nodes)
+}

@@ -1,0 +1,242 @@
+package rollout_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
+	"refit.dev/refit/internal/snapshot/fixture"
+)
+
+const zone = "topology.kubernetes.io/zone"
+
+// zones is a cluster of one control plane and workers in zones a and b in turn, of which the first is the canary.
+func zones(workers int) *snapshot.Cluster {
+	c := fixture.Cluster(1, workers, "v1.36.1")
+	for i := range c.Nodes {
+		if n := &c.Nodes[i]; !n.ControlPlane {
+			n.Labels = map[string]string{zone: string(rune('a' + i%2))}
+		}
+	}
+	return c
+}
+
+func number(n int) *intstr.IntOrString { v := intstr.FromInt(n); return &v }
+
+func share(p string) *intstr.IntOrString { v := intstr.FromString(p); return &v }
+
+func labelled(value string) v1alpha1.NodeSet {
+	return v1alpha1.NodeSet{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{zone: value}}}
+}
+
+// canaryThenZones is the plan of the seed's kind: one first, then two zones side by side.
+func canaryThenZones() v1alpha1.RolloutPlanSpec {
+	return v1alpha1.RolloutPlanSpec{Groups: []v1alpha1.NodeGroup{
+		{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1"}}, Soak: &metav1.Duration{Duration: time.Minute}, Verify: &v1alpha1.Verification{}},
+		{Name: "zone-a", NodeSet: labelled("a"), MaxUnavailable: number(2), Approval: true},
+		{Name: "zone-b", NodeSet: labelled("b"), BesidePrevious: true, MaxUnavailable: share("50%")},
+	}, StagingParallelism: 20}
+}
+
+// reach plays until something holds.
+func (w *world) reach(g *WithT, what string, holds func() bool) {
+	for range 300 {
+		if holds() {
+			return
+		}
+		w.round()
+	}
+	g.Expect(what).To(BeEmpty(), "it was not reached: %s, %+v", w.upgrade.Status.Waiting, w.upgrade.Status.Groups)
+}
+
+func (w *world) group(name string) v1alpha1.GroupStatus {
+	for _, s := range w.upgrade.Status.Groups {
+		if s.Name == name {
+			return s
+		}
+	}
+	return v1alpha1.GroupStatus{}
+}
+
+func TestGroupsFollowEachOther(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(7), fixture.Upgrade("v1.36.3")
+	plan(c, u, canaryThenZones())
+	w := newWorld(c, u)
+	var started []string
+	w.onAction = func(a rollout.Action, _ *snapshot.Cluster) {
+		if a.Kind == rollout.Start && strings.HasPrefix(a.Node, "w-") {
+			started = append(started, a.Node)
+		}
+	}
+	w.reach(g, "the soak", func() bool { return w.group("canary").State == v1alpha1.GroupSoaking })
+	g.Expect(started).To(Equal([]string{"w-1"}))
+	g.Expect(u.Status.Waiting).To(ContainSubstring("group canary soaks until"))
+	g.Expect(w.group("zone-a").State).To(Equal(v1alpha1.GroupWaiting))
+	w.Now = w.Now.Add(time.Minute)
+	w.reach(g, "the verification", func() bool { return w.group("canary").State == v1alpha1.GroupVerifying })
+	g.Expect(started).To(HaveLen(1))
+	w.verifications = map[string]rollout.Verification{"canary": {Done: true}}
+	w.reach(g, "the approval", func() bool { return w.group("zone-a").State == v1alpha1.GroupApproval })
+	g.Expect(w.group("canary").Verified).To(BeTrue())
+	w.verifications = nil
+	w.reach(g, "zone b", func() bool { return w.group("zone-b").State == v1alpha1.GroupDone })
+	g.Expect(w.group("zone-a").Upgraded).To(BeZero(), "it waits for a person")
+	g.Expect(u.Status.Waiting).To(ContainSubstring("refit approve zone-a"))
+	u.Spec.ApprovedGroups = []string{"zone-a"}
+	w.reach(g, "the end", w.complete)
+}
+
+func TestAGroupIsSpreadOverZones(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(8), fixture.Upgrade("v1.36.3")
+	plan(c, u, v1alpha1.RolloutPlanSpec{StagingParallelism: 20, Groups: []v1alpha1.NodeGroup{
+		{Name: "all", NodeSet: v1alpha1.NodeSet{Selector: &metav1.LabelSelector{}}, MaxUnavailable: number(4), SpreadTopologyKey: zone}}})
+	w := newWorld(c, u)
+	most := map[string]int{}
+	for range 300 {
+		if w.complete() {
+			break
+		}
+		w.round()
+		out := map[string]int{}
+		for i := range w.Nodes {
+			if n := &w.Nodes[i]; !n.ControlPlane && n.Cordoned {
+				out[n.Labels[zone]]++
+			}
+		}
+		for z, n := range out {
+			most[z] = max(most[z], n)
+		}
+	}
+	g.Expect(w.complete()).To(BeTrue())
+	g.Expect(most["a"]).To(BeNumerically("<=", 2))
+	g.Expect(most["b"]).To(BeNumerically("<=", 2))
+}
+
+func TestBudgetsBearFailures(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		plan   func(p *v1alpha1.RolloutPlanSpec)
+		fail   []string
+		stops  bool
+		says   string
+		others bool // the other nodes are upgraded all the same
+	}{
+		{"none without a budget", func(*v1alpha1.RolloutPlanSpec) {}, []string{"w-2"}, true, "w-2 failed", false},
+		{"one of a group's", func(p *v1alpha1.RolloutPlanSpec) {
+			p.FailureBudget = number(1)
+		}, []string{"w-2"}, true, "left at the old version: w-2", true},
+		{"more than a group's", func(p *v1alpha1.RolloutPlanSpec) {
+			p.FailureBudget, p.Groups[0].FailureBudget = number(5), number(1)
+		}, []string{"w-2", "w-4"}, true, "2 nodes of group zone-a failed, and its budget is 1", false},
+		{"more than the plan's", func(p *v1alpha1.RolloutPlanSpec) {
+			p.FailureBudget = number(1)
+			p.Groups[0].FailureBudget, p.Groups[1].FailureBudget = number(9), number(9)
+		}, []string{"w-2", "w-1"}, true, "2 workers failed, and the plan bears 1 of 8", false},
+		{"a percentage", func(p *v1alpha1.RolloutPlanSpec) { p.FailureBudget = share("50%") }, []string{"w-2", "w-1"}, true, "left at the old version: w-1", true},
+		{"never a critical one", func(p *v1alpha1.RolloutPlanSpec) {
+			p.FailureBudget = number(5)
+			p.Critical = &v1alpha1.NodeSet{Nodes: []string{"w-2"}}
+		}, []string{"w-2"}, true, "it is critical", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := NewWithT(t)
+			c, u := zones(8), fixture.Upgrade("v1.36.3")
+			spec := v1alpha1.RolloutPlanSpec{StagingParallelism: 20, Groups: []v1alpha1.NodeGroup{
+				{Name: "zone-a", NodeSet: labelled("a")}, {Name: "zone-b", NodeSet: labelled("b"), BesidePrevious: true}}}
+			tt.plan(&spec)
+			plan(c, u, spec)
+			w := newWorld(c, u)
+			w.failing = tt.fail
+			w.reach(g, "a stop", func() bool { return u.Status.State == v1alpha1.StateUpgradeFailed })
+			g.Expect(u.Status.Waiting).To(ContainSubstring(tt.says))
+			new := 0
+			for i := range w.Nodes {
+				if n := &w.Nodes[i]; !n.ControlPlane && n.KubeletVersion == "v1.36.3" {
+					new++
+				}
+			}
+			g.Expect(new == 8-len(tt.fail)).To(Equal(tt.others), "%d are new", new)
+			w.failing = nil
+			u.Spec.Resume++
+			w.reach(g, "the end", w.complete)
+		})
+	}
+}
+
+func TestAPersonLeavesANodeOut(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(3), fixture.Upgrade("v1.36.3")
+	w := newWorld(c, u)
+	w.failing = []string{"w-2"}
+	w.reach(g, "a stop", func() bool { return u.Status.State == v1alpha1.StateUpgradeFailed })
+	u.Spec.Skip = []string{"w-2"}
+	u.Spec.Resume++
+	w.reach(g, "the end", w.complete)
+	g.Expect(w.Node("w-2").KubeletVersion).To(Equal("v1.36.1"))
+	g.Expect(w.Node("w-3").KubeletVersion).To(Equal("v1.36.3"))
+}
+
+func TestAVerificationThatFailsStopsTheUpgradeUntilItIsResumed(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(4), fixture.Upgrade("v1.36.3")
+	spec := canaryThenZones()
+	spec.Groups[1].Approval = false
+	plan(c, u, spec)
+	w := newWorld(c, u)
+	w.verifications = map[string]rollout.Verification{"canary": {Failed: "exit code 1"}}
+	w.reach(g, "a stop", func() bool { return u.Status.State == v1alpha1.StateUpgradeFailed })
+	g.Expect(u.Status.Waiting).To(ContainSubstring("the verification of group canary failed: exit code 1"))
+	u.Spec.Resume++
+	w.reach(g, "another try", func() bool {
+		return u.Status.State != v1alpha1.StateUpgradeFailed && w.group("canary").State == v1alpha1.GroupVerifying
+	})
+	w.verifications = map[string]rollout.Verification{"canary": {Done: true, Resume: u.Spec.Resume}}
+	w.reach(g, "the end", w.complete)
+}
+
+func TestWhatIsWrongWithAPlan(t *testing.T) {
+	g := NewWithT(t)
+	c := zones(5)
+	spec := v1alpha1.RolloutPlanSpec{
+		Groups: []v1alpha1.NodeGroup{
+			{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1", "w-9", "cp-1"}}, MaxUnavailable: number(1), Parallelism: number(3)},
+			{Name: "b", NodeSet: labelled("b")}, {Name: "none", NodeSet: labelled("z")},
+			{Name: "odd", NodeSet: v1alpha1.NodeSet{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}}},
+		},
+		Critical: &v1alpha1.NodeSet{Nodes: []string{"db-1"}},
+	}
+	g.Expect(rollout.Problems(c, spec)).To(ConsistOf(
+		"group canary names nodes that do not exist: w-9",
+		"group canary: parallelism 3 can never be met, as no more than 1 may be out of service",
+		`group odd: selector: "Like" is not a valid label selector operator`,
+		"control plane cp-1 is in group canary: control planes come first, one by one, whatever the groups say",
+		"w-1 is in groups canary, b: it belongs to the first",
+		"in no group, so last: w-2, w-4",
+		"group none is empty", "group odd is empty",
+		"critical names nodes that do not exist: db-1",
+	))
+	g.Expect(rollout.Problems(c, rollout.DefaultPlan())).To(BeEmpty())
+}
+
+func TestAPreviewOfGroups(t *testing.T) {
+	c := zones(7)
+	p := v1alpha1.RolloutPlan{ObjectMeta: metav1.ObjectMeta{Name: "careful"}, Spec: canaryThenZones()}
+	c.Plans = append(c.Plans, p)
+	r := rollout.Preview(c, rollout.PreviewRequest{To: "v1.36.3", Plan: "careful"})
+	var text strings.Builder
+	for i, s := range r.Steps {
+		fmt.Fprintf(&text, "%2d  after %-6s %-13s %-7s %s %s\n", i+1, s.After, s.Kind, s.Group, strings.Join(s.Nodes, " "), s.Note)
+	}
+	fmt.Fprintf(&text, "about %s; at most %d out of service\n%s\n", r.Estimate, r.MaxUnavailable, strings.Join(r.Problems, "\n"))
+	golden(t, "preview-groups", text.String())
+}
