@@ -25,7 +25,7 @@ build: ## Build the product's programs and the lab into bin/
 
 .PHONY: generate
 generate: ## Write what is generated: deep copies, CRDs, the chart, the reference
-	$(TOOL) controller-gen object paths=./api/... crd paths=./api/... output:crd:artifacts:config=config/crd
+	$(TOOL) controller-gen object paths=./api/... crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:artifacts:config=config/crd
 	go generate ./...
 	$(TOOL) crd-ref-docs --source-path=api --config=docs/reference/crd-ref-docs.yaml --templates-dir=docs/reference/templates \
 	  --renderer=markdown --log-level=WARN --output-path=docs/reference/kinds.md

@@ -1,9 +1,10 @@
 package v1alpha1
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"refit.dev/refit/api/jobtemplate"
 )
 
 // NetworkingOrder says when the network plugin is upgraded.
@@ -34,8 +35,12 @@ type NodeSet struct {
 // Verification is a Job that must succeed before the rollout goes on.
 type Verification struct {
 	// template of the Job, which runs in namespace refit-system. REFIT_UPGRADE, REFIT_GROUP and REFIT_VERSION are set in its containers.
-	Template batchv1.JobTemplateSpec `json:"template"`
+	Template jobtemplate.Template `json:"template"`
 	// timeout is how long the Job may take. Default 30m.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +kubebuilder:default="30m"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
@@ -74,6 +79,10 @@ type NodeGroup struct {
 	// +optional
 	SpreadTopologyKey string `json:"spreadTopologyKey,omitempty"`
 	// soak is how long to wait after the group's last node before what follows, to see what it does, e.g. 1h.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +optional
 	Soak *metav1.Duration `json:"soak,omitempty"`
 	// verify is run after the soak, and must succeed before what follows.

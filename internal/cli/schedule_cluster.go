@@ -98,7 +98,7 @@ func configOf(j *v1beta1.UpgradeJob) string {
 
 // targets are what jobs upgrade here.
 func (a *app) targets(c client.Client) (*target.Set, error) {
-	served, err := openshift.Served(c.RESTMapper())
+	served, _, err := openshift.Served(c.RESTMapper())
 	if err != nil {
 		return nil, fmt.Errorf("find out whether this is OpenShift: %w", err)
 	}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/internal/install"
 )
 
@@ -62,6 +65,16 @@ func refuseWhileUnfinished(ctx context.Context, c client.Reader) error {
 	}
 	if u := unfinished(upgrades); u != nil {
 		return notEnded(u)
+	}
+	var jobs v1beta1.UpgradeJobList
+	if err := c.List(ctx, &jobs); err != nil && !meta.IsNoMatchError(err) {
+		return fmt.Errorf("list UpgradeJobs: %w", err)
+	}
+	for i := range jobs.Items {
+		if j := &jobs.Items[i]; j.Is(v1beta1.ConditionStarted) && slices.Contains(j.Finalizers, v1beta1.FinalizerJob) {
+			return fmt.Errorf("UpgradeJob %s/%s is %s, and only the manager gives back what it took: wait for it (`refit jobs why %s`), or delete it and wait until it is gone",
+				j.Namespace, j.Name, j.Phase(), j.Name)
+		}
 	}
 	return nil
 }

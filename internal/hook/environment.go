@@ -22,19 +22,26 @@ type Event struct {
 	Message string            `json:"message"`
 	// Pool is the machine config pool of MachineConfigPoolUnpause.
 	Pool string `json:"pool,omitempty"`
+	// Disruptive says that some hook of the job is.
+	Disruptive bool `json:"-"`
 }
 
 // meta is what a hook is told of itself.
 type meta struct {
-	Hook        string   `json:"hook"`
-	Namespace   string   `json:"namespace"`
-	TrackingKey string   `json:"trackingKey,omitempty"`
-	Disruptive  bool     `json:"disruptive"`
-	Events      []string `json:"events"`
+	Hook        string `json:"hook"`
+	Namespace   string `json:"namespace"`
+	TrackingKey string `json:"trackingKey,omitempty"`
+	Disruptive  bool   `json:"disruptive"`
+	// MatchesDisruptiveHooks is what the existing controller tells: the job has a disruptive hook.
+	MatchesDisruptiveHooks bool     `json:"matchesDisruptiveHooks"`
+	Events                 []string `json:"events"`
 }
 
 // largest is how much text the environment may hold in all: beyond it the kernel would start no program.
 const largest = 512 << 10
+
+// largestValue is how long one value may be: the kernel takes no longer one (MAX_ARG_STRLEN, 128 KiB).
+const largestValue = 100 << 10
 
 // environment is EVENT, JOB and META as JSON, and each of their fields by its path, as JSON too (seed: openshift-upgrade-controller).
 // EVENT_NAME, EVENT_TIME, EVENT_REASON and EVENT_MESSAGE are there as well, as the seed's example asks for the first.
@@ -46,7 +53,7 @@ func environment(h *v1beta1.UpgradeJobHook, job *v1beta1.UpgradeJob, e Event) ([
 	if err != nil {
 		return nil, fmt.Errorf("write UpgradeJob %s as JSON: %w", job.Name, err)
 	}
-	about := meta{Hook: h.Name, Namespace: h.Namespace, TrackingKey: e.Pool, Disruptive: h.Spec.Disruptive}
+	about := meta{Hook: h.Name, Namespace: h.Namespace, TrackingKey: e.Pool, Disruptive: h.Spec.Disruptive, MatchesDisruptiveHooks: e.Disruptive || h.Spec.Disruptive}
 	for _, name := range h.Spec.Events {
 		about.Events = append(about.Events, string(name))
 	}
@@ -66,6 +73,10 @@ func environment(h *v1beta1.UpgradeJobHook, job *v1beta1.UpgradeJob, e Event) ([
 func list(values map[string]string) []corev1.EnvVar {
 	size := 0
 	for name, value := range values {
+		if len(value) > largestValue {
+			delete(values, name)
+			continue
+		}
 		size += len(name) + len(value)
 	}
 	for size > largest {

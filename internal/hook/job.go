@@ -3,6 +3,7 @@ package hook
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -20,6 +21,9 @@ const longestName = 63
 // Job is the Job of a hook for a moment of an upgrade. The injected variables come before the template's own, so that those may refer
 // to them, and to the arguments.
 func Job(h *v1beta1.UpgradeJobHook, job *v1beta1.UpgradeJob, e Event) (*batchv1.Job, error) {
+	if why := h.Spec.Template.Problem; why != "" {
+		return nil, fmt.Errorf("spec.template of UpgradeJobHook %s cannot be read: %s", h.Name, why)
+	}
 	env, err := environment(h, job, e)
 	if err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package install
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +50,12 @@ func Apply(ctx context.Context, c client.Client, objects []*unstructured.Unstruc
 	}
 	for _, o := range objects {
 		applied := o.DeepCopy()
-		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership); err != nil {
+		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership)
+		if meta.IsNoMatchError(err) && strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") { // before Kubernetes 1.30
+			said(Name(o) + " is left out: the cluster does not serve its kind")
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("apply %s: %w", Name(o), err)
 		}
 		if o.GetKind() == "CustomResourceDefinition" {

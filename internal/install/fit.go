@@ -17,7 +17,14 @@ import (
 const etcdVolumes = "etcd-"
 
 // fit makes the objects fit the cluster: a manager that mounts certificates which control planes do not have would never start.
-func fit(ctx context.Context, c client.Reader, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func fit(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	openShift, err := isOpenShift(c.RESTMapper())
+	if err != nil {
+		return nil, fmt.Errorf("look whether the cluster is OpenShift: %w", err)
+	}
+	if openShift {
+		return fitOpenShift(objects)
+	}
 	external, err := externalEtcd(ctx, c)
 	if err != nil || !external {
 		return objects, err

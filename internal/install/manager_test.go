@@ -8,9 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -74,8 +76,18 @@ func TestTheManagerComesBackToASingleControlPlaneAndAvoidsOneThatIsUpgraded(t *t
 // kubeadms is a cluster of which kubeadm's configuration is known, and that keeps what is applied.
 type kubeadms struct {
 	client.Client
-	config  string
-	applied []*unstructured.Unstructured
+	config string
+	// openShift says that the cluster is OpenShift.
+	openShift bool
+	applied   []*unstructured.Unstructured
+}
+
+func (c *kubeadms) RESTMapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	if c.openShift {
+		m.Add(configv1.GroupVersion.WithKind("ClusterVersion"), meta.RESTScopeRoot)
+	}
+	return m
 }
 
 func (c *kubeadms) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
@@ -116,4 +128,18 @@ func TestTheManagerStartsWhereEtcdIsOutsideTheCluster(t *testing.T) {
 			g.Expect(d.Spec.Template.Spec.Containers[0].VolumeMounts).To(HaveLen(tt.volumes))
 		})
 	}
+}
+
+func TestOnOpenShiftTheManagerRunsAsNoParticularUser(t *testing.T) {
+	g := NewWithT(t)
+	c := &kubeadms{openShift: true}
+	objects := slices.DeleteFunc(render(g, Options{}), func(o *unstructured.Unstructured) bool { return o.GetKind() != "Deployment" })
+	g.Expect(Apply(t.Context(), c, objects, func(string) {})).To(Succeed())
+	var d appsv1.Deployment
+	find(g, c.applied, "Deployment", &d)
+	pod := d.Spec.Template.Spec
+	g.Expect(pod.Containers[0].SecurityContext.RunAsUser).To(BeNil())
+	g.Expect(pod.Tolerations).To(ContainElement(corev1.Toleration{Key: masterTaint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}))
+	g.Expect(pod.Volumes).To(HaveLen(1), "where Prometheus is")
+	g.Expect(c.applied[len(c.applied)-1].GetName()).To(Equal("refit-manager-monitoring"))
 }

@@ -31,12 +31,12 @@ func (e *MissingRightsError) Error() string {
 		"; use an administrator's kubeconfig (kubeadm leaves one in /etc/kubernetes/admin.conf)"
 }
 
-// Check makes sure, before anything is changed, that the cluster is kubeadm's and that the user may apply the objects.
+// Check makes sure, before anything is changed, that the cluster is kubeadm's or OpenShift and that the user may apply the objects.
 func Check(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, verbs ...string) error {
 	if err := checkRights(ctx, c, objects, verbs); err != nil {
 		return err
 	}
-	return CheckKubeadm(ctx, c)
+	return CheckCluster(ctx, c)
 }
 
 // CheckGrants makes sure that the user may grant the rights that the manager gets: the API server lets nobody grant more

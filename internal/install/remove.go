@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 )
 
@@ -66,7 +67,8 @@ func gone(ctx context.Context, c client.Client, objects []*unstructured.Unstruct
 
 // kinds of Refit's own objects, in the order of their removal: what makes others goes first.
 func kinds() []client.ObjectList {
-	return []client.ObjectList{&v1alpha1.KubernetesUpgradeList{}, &v1alpha1.ControlPlaneUpgradeList{}, &v1alpha1.NodeUpgradeList{},
+	return []client.ObjectList{&v1beta1.UpgradeConfigList{}, &v1beta1.UpgradeJobList{}, &v1beta1.UpgradeJobHookList{}, &v1beta1.UpgradeSuspensionWindowList{},
+		&v1beta1.ClusterVersionList{}, &v1alpha1.KubernetesUpgradeList{}, &v1alpha1.ControlPlaneUpgradeList{}, &v1alpha1.NodeUpgradeList{},
 		&v1alpha1.KubernetesVersionList{}, &v1alpha1.RolloutPlanList{}}
 }
 
@@ -99,7 +101,7 @@ func removeOwn(ctx context.Context, c client.Client, said func(string)) error {
 func release(ctx context.Context, c client.Client, said func(string)) error {
 	for _, list := range kinds() {
 		err := Each(ctx, c, list, func(o client.Object) error {
-			if !controllerutil.RemoveFinalizer(o, v1alpha1.Finalizer) {
+			if !controllerutil.RemoveFinalizer(o, v1alpha1.Finalizer) && !controllerutil.RemoveFinalizer(o, v1beta1.FinalizerJob) {
 				return nil
 			}
 			said(fmt.Sprintf("%T %s (no manager let go of it)", o, o.GetName()))

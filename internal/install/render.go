@@ -96,7 +96,7 @@ func decode(r io.Reader) ([]*unstructured.Unstructured, error) {
 
 // order of kinds: what others need comes first.
 var order = []string{"Namespace", "CustomResourceDefinition", "PriorityClass", "ServiceAccount", "ClusterRole", "Role",
-	"ClusterRoleBinding", "RoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ConfigMap", "Service", "PodDisruptionBudget", "Deployment"}
+	"ClusterRoleBinding", "RoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ConfigMap", "Service", "PodDisruptionBudget", "PriorityLevelConfiguration", "FlowSchema", "Deployment"}
 
 func rank(o *unstructured.Unstructured) int {
 	if i := slices.Index(order, o.GetKind()); i >= 0 {

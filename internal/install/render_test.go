@@ -40,7 +40,7 @@ func wanted(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	g := NewWithT(t)
 	objects := map[string]map[string]any{}
-	for _, folder := range []string{"crd", "rbac", "manager"} {
+	for _, folder := range []string{"crd", "admission", "rbac", "manager"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "config", folder, "*.yaml"))
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, file := range files {

@@ -204,12 +204,30 @@ func (s *scheduler) due(slot schedule.Slot) {
 	case s.Problem != "":
 		s.at(s.Now.Add(poll))
 		s.say(true, metav1.ConditionFalse, v1beta1.ReasonVersionsUnknown, "The available versions cannot be seen: %s", s.Problem)
+	case selectors(s.Config.Spec.JobTemplate.Spec.Config) != nil:
+		s.at(s.Now.Add(poll))
+		s.say(true, metav1.ConditionFalse, v1beta1.ReasonInvalidSchedule, "spec.jobTemplate.spec.config.%v", selectors(s.Config.Spec.JobTemplate.Spec.Config))
 	default:
 		s.handle(slot.At)
 		s.out.Create = newJob(s.Config, slot, Latest(s.Available))
 		s.say(false, metav1.ConditionTrue, v1beta1.ReasonJobCreated, "UpgradeJob %s is created%s; it starts at %s", s.out.Create.Name, towards(s.out.Create), s.local(slot.At))
 	}
 	s.upcoming(slot)
+}
+
+// selectors is what is wrong with the selectors of pools; nil where nothing is.
+func selectors(c v1beta1.UpgradeJobConfig) error {
+	for i := range c.MachineConfigPools {
+		if _, err := c.MachineConfigPools[i].MatchLabels.Selector(); err != nil {
+			return fmt.Errorf("machineConfigPools[%d].%w", i, err)
+		}
+	}
+	if on := c.PauseMachineConfigPoolsOnFailure; on != nil {
+		if _, err := metav1.LabelSelectorAsSelector(on.Selector); err != nil {
+			return fmt.Errorf("pauseMachineConfigPoolsOnFailure.selector: %w", err)
+		}
+	}
+	return nil
 }
 
 // say sets the condition, and tells of it where it is news.

@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -73,7 +74,7 @@ func (d *decider) at(t time.Time) {
 // wait says what is waited for. It is false, for the stage that waits to return.
 func (d *decider) wait(format string, args ...any) bool {
 	if d.job.Status.Waiting == "" {
-		d.job.Status.Waiting = fmt.Sprintf(format, args...)
+		d.job.Status.Waiting = fit(fmt.Sprintf(format, args...))
 	}
 	return false
 }
@@ -86,7 +87,7 @@ func (d *decider) watch(format string, args ...any) bool {
 
 func (d *decider) set(kind string, status metav1.ConditionStatus, reason, format string, args ...any) {
 	meta.SetStatusCondition(&d.job.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: fmt.Sprintf(format, args...),
+		Type: kind, Status: status, Reason: reason, Message: fit(fmt.Sprintf(format, args...)),
 		LastTransitionTime: metav1.NewTime(d.Now), ObservedGeneration: d.job.Generation,
 	})
 }
@@ -113,6 +114,15 @@ func (d *decider) ended() {
 	}
 	d.job.Status.Waiting = ""
 	d.at(d.Now)
+}
+
+// fit makes a text fit into a condition, which takes 32768 bytes, and on a screen.
+func fit(text string) string {
+	const most = 4096
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // local shows a time to people.

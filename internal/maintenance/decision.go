@@ -43,6 +43,8 @@ type Action struct {
 	// Event and TrackingKey of the run.
 	Event       v1beta1.HookEvent
 	TrackingKey string
+	// Disruptive says that some hook of the job is.
+	Disruptive bool
 	// Run is the name of the Job to free.
 	Run string
 	// Pool to pause or unpause.

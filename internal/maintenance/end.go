@@ -53,7 +53,7 @@ func (d *decider) giveUp() {
 	}
 }
 
-// deleted gives back what the job took, and then lets it go. Hooks that run go on as Jobs without a job.
+// deleted gives back what the job took, and then lets it go. Hooks that run are deleted with it, as it owns their Jobs.
 func (d *decider) deleted() {
 	if !d.held() {
 		return
@@ -74,9 +74,13 @@ func (d *decider) holdsRuns() bool {
 	return slices.ContainsFunc(d.Runs, func(r Run) bool { return r.Held })
 }
 
-// release gives back the pools, the upgrade and the lock, in this order, and says whether nothing is left.
+// release gives back the pools, the upgrade and the lock, in this order, and says whether nothing is left. A job that never started has
+// taken nothing.
 func (d *decider) release() bool {
 	t := d.Target
+	if !d.Job.Is(v1beta1.ConditionStarted) {
+		return true
+	}
 	if t.Problem != "" {
 		return d.watch("what the job took is given back once the cluster can be seen: %s", t.Problem)
 	}
@@ -85,6 +89,8 @@ func (d *decider) release() bool {
 		switch stop, mine := d.stops(p), p.Paused && p.PausedBy == d.name(); {
 		case stop && (!p.Paused || mine):
 			d.act(Action{Kind: StopPool, Pool: p.Name})
+			free = false
+		case mine && d.early(p):
 			free = false
 		case mine:
 			d.act(Action{Kind: UnpausePool, Pool: p.Name})
@@ -103,6 +109,18 @@ func (d *decider) release() bool {
 		return false
 	}
 	return free
+}
+
+// early says that a pool is not to be let go yet: once the new version is on its way, its nodes would restart at once, at a time that they
+// were kept from. A person who deletes the job wants it now.
+func (d *decider) early(p Pool) bool {
+	due, _, err := d.delay(p)
+	if err != nil || d.Job.DeletionTimestamp != nil || d.condition(v1beta1.ConditionUpgradeCompleted) == nil || !d.Now.Before(due) {
+		return false
+	}
+	d.at(due)
+	d.wait("machine config pool %s is let go at %s", p.Name, local(due))
+	return true
 }
 
 // stops says whether a pool is to be paused because the job failed. That is done once, while the job still holds its lock: a person who

@@ -82,6 +82,13 @@ func (d *decider) claim() {
 	}
 }
 
+// disruptive says that some hook of the job is.
+func (d *decider) disruptive() bool {
+	return slices.ContainsFunc(d.Hooks, func(h v1beta1.UpgradeJobHook) bool {
+		return h.Spec.Disruptive && d.matches(&h) && (d.ours(&h) || h.Status.ClaimedBy == nil)
+	})
+}
+
 // ours says whether a hook may run for the job: one with run: Next only once it is claimed.
 func (d *decider) ours(h *v1beta1.UpgradeJobHook) bool {
 	return !h.Once() || h.Status.ClaimedBy != nil && h.Status.ClaimedBy.UID == d.Job.UID
@@ -104,7 +111,7 @@ func (d *decider) hooks(e v1beta1.HookEvent, key string) bool {
 		case h.Once() && h.Status.ClaimedBy == nil && !d.Job.Finished():
 			running = append(running, h.Name) // it is being claimed
 		case d.ours(h):
-			d.act(Action{Kind: RunHook, Hook: h, Event: e, TrackingKey: key})
+			d.act(Action{Kind: RunHook, Hook: h, Event: e, TrackingKey: key, Disruptive: d.disruptive()})
 			running = append(running, h.Name)
 		}
 	}

@@ -25,6 +25,7 @@ func (d *decider) pausePools() bool {
 		switch {
 		case p.Paused && p.PausedBy == d.name():
 			ours = append(ours, p.Name)
+		case !p.Paused && p.PausedBy == d.name(): // a person wants it to go on
 		case !p.Paused && d.Now.Before(due):
 			d.act(Action{Kind: PausePool, Pool: p.Name})
 			waiting = true
@@ -107,7 +108,7 @@ func (d *decider) unpausePools() bool {
 	if len(ours) > 0 {
 		return false
 	}
-	return d.poolsUpdated()
+	return d.job.Spec.DesiredVersion == nil || d.poolsUpdated()
 }
 
 // paused says whether the job has nothing left to do but to wait for delayed pools.

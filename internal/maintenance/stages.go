@@ -62,6 +62,11 @@ func last(waiting string) string {
 // pending is a job until it starts.
 func (d *decider) pending() {
 	startAfter, startBefore := d.job.Spec.StartAfter.Time, d.job.Spec.StartBefore.Time
+	window, err := Skips(d.Windows, d.Job, d.Now)
+	if window != nil && !d.Now.Before(startAfter) {
+		d.succeed(v1beta1.ReasonSkipped, "UpgradeSuspensionWindow %s holds upgrades until %s%s", window.Name, local(window.Spec.End.Time), because(window.Spec.Reason))
+		return
+	}
 	if d.Now.After(startBefore) {
 		d.fail(v1beta1.ReasonExpired, "The job could not start before %s%s", local(startBefore), last(d.Job.Status.Waiting))
 		return
@@ -76,12 +81,11 @@ func (d *decider) pending() {
 		return
 	}
 	d.at(startBefore.Add(soon))
-	window, err := Skips(d.Windows, d.Job, d.Now)
-	switch {
+	switch bad := selectors(d.job.Spec.Config); {
 	case err != nil:
 		d.watch("%v: correct it", err)
-	case window != nil:
-		d.succeed(v1beta1.ReasonSkipped, "UpgradeSuspensionWindow %s holds upgrades until %s%s", window.Name, local(window.Spec.End.Time), because(window.Spec.Reason))
+	case bad != nil:
+		d.watch("spec.config.%v: correct it", bad)
 	case done:
 		d.set(v1beta1.ConditionStarted, metav1.ConditionTrue, v1beta1.ReasonStarted, "The job has started%s", towards(d.job))
 		d.at(d.Now)

@@ -7,13 +7,16 @@ import (
 	"refit.dev/refit/internal/schedule"
 )
 
-// suspension is the window that holds what is selected at a time: of several the one that ends last; nil where none does. A window with
-// a selector that cannot be read is an error: it may be meant for this one.
+// suspension is the window that holds what is selected at a time: of several the one that ends last; nil where none does. A window of that
+// time with a selector that cannot be read is an error: it may be meant for this one.
 func suspension(windows []v1beta1.UpgradeSuspensionWindow, t time.Time, holds func(*v1beta1.UpgradeSuspensionWindow) (bool, error)) (*v1beta1.UpgradeSuspensionWindow, error) {
 	var spans []schedule.Suspension
 	byName := map[string]*v1beta1.UpgradeSuspensionWindow{}
 	for i := range windows {
 		w := &windows[i]
+		if t.Before(w.Spec.Start.Time) || t.After(w.Spec.End.Time) {
+			continue
+		}
 		held, err := holds(w)
 		if err != nil {
 			return nil, err

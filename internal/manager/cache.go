@@ -1,6 +1,8 @@
 package manager
 
 import (
+	"unique"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +53,8 @@ func trimNode(o any) (any, error) {
 	}
 	n.ManagedFields = nil
 	n.Annotations = keep(n.Annotations, v1alpha1.AnnotationCordonedBy)
+	n.Labels = share(n.Labels)
+	n.Spec = corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable, Taints: n.Spec.Taints}
 	n.Status = corev1.NodeStatus{
 		Conditions: n.Status.Conditions,
 		Addresses:  n.Status.Addresses,
@@ -59,13 +63,17 @@ func trimNode(o any) (any, error) {
 			ContainerRuntimeVersion: n.Status.NodeInfo.ContainerRuntimeVersion,
 		},
 	}
-	for i := range n.Status.Conditions { // heartbeats would make every copy another one
-		n.Status.Conditions[i].LastHeartbeatTime = metav1.Time{}
+	for i := range n.Status.Conditions {
+		c := &n.Status.Conditions[i]
+		c.LastHeartbeatTime = metav1.Time{} // heartbeats would make every copy another one
+		if healthy := c.Type == corev1.NodeReady; healthy == (c.Status == corev1.ConditionTrue) {
+			c.Reason, c.Message = "", "" // what is well says the same on every node, and nobody reads it
+		}
 	}
 	return n, nil
 }
 
-// trimPod keeps where a Pod runs, its images and its status.
+// trimPod keeps where a Pod runs, its images and its status. Of an upgrader's Pod nobody asks for the images: every step's is the same.
 func trimPod(o any) (any, error) {
 	p, ok := o.(*corev1.Pod)
 	if !ok {
@@ -73,12 +81,31 @@ func trimPod(o any) (any, error) {
 	}
 	p.ManagedFields = nil
 	spec := corev1.PodSpec{NodeName: p.Spec.NodeName}
-	for _, c := range p.Spec.Containers {
-		spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+	if p.Namespace == metav1.NamespaceSystem {
+		for _, c := range p.Spec.Containers {
+			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+		}
 	}
 	p.Spec = spec
+	p.Labels = share(p.Labels)
+	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			list[i] = corev1.ContainerStatus{Name: one(list[i].Name), Image: one(list[i].Image), State: list[i].State}
+		}
+	}
 	return p, nil
 }
+
+// share gives labels whose texts are kept once for all objects: there are thousands of the same.
+func share(labels map[string]string) map[string]string {
+	out := make(map[string]string, len(labels))
+	for k, v := range labels {
+		out[one(k)] = one(v)
+	}
+	return out
+}
+
+func one(text string) string { return unique.Make(text).Value() }
 
 func keep(all map[string]string, key string) map[string]string {
 	if v, ok := all[key]; ok {

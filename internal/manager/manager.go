@@ -36,8 +36,8 @@ const (
 	// shutdown bounds the end: what is under way is idempotent and is taken up by the next leader.
 	shutdown = 10 * time.Second
 	// The API server's Priority and Fairness keeps the peace; the client's own limit is a last resort.
-	qps   = 100
-	burst = 200
+	qps   = 300
+	burst = 600
 )
 
 // Run runs the controllers until ctx ends.
@@ -80,6 +80,7 @@ func build(config *rest.Config, o Options) (ctrl.Manager, error) {
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: o.Metrics},
 		HealthProbeBindAddress:        o.Probes,
+		PprofBindAddress:              o.Profile,
 		LeaderElection:                o.LeaderElect,
 		LeaderElectionID:              "refit-manager",
 		LeaderElectionNamespace:       o.Namespace,

@@ -15,6 +15,8 @@ type Options struct {
 	Namespace string
 	// Metrics and Probes are the addresses served; "0" serves none. Defaults :8080 and :8081.
 	Metrics, Probes string
+	// Profile is the address at which profiles of the program are served. Default none.
+	Profile string
 	// EtcdCertificates is the folder with ca.crt, healthcheck-client.crt and healthcheck-client.key of etcd.
 	EtcdCertificates string
 	// Prometheus is the folder that says where Prometheus is: the Secret refit-prometheus, mounted.
@@ -29,6 +31,7 @@ func (o *Options) Bind(f *flag.FlagSet) {
 	f.StringVar(&o.Namespace, "namespace", v1alpha1.Namespace, "namespace of the leader election and of Refit's namespaced objects")
 	f.StringVar(&o.Metrics, "metrics-bind-address", ":8080", "address to serve metrics at; 0 serves none")
 	f.StringVar(&o.Probes, "health-probe-bind-address", ":8081", "address to serve /healthz and /readyz at; 0 serves none")
+	f.StringVar(&o.Profile, "profile-bind-address", "", "address to serve profiles of the program at, such as 127.0.0.1:6060; empty serves none")
 	f.StringVar(&o.EtcdCertificates, "etcd-certs-dir", "/etc/refit/etcd-pki", "folder with etcd's ca.crt, healthcheck-client.crt and healthcheck-client.key")
 	f.StringVar(&o.Prometheus, "prometheus-dir", "/etc/refit/prometheus", "folder with url and, where they are needed, ca.crt, token and server-name of the Prometheus that health checks ask")
 	f.BoolVar(&o.MetricAliases, "metric-aliases", true, "serve the metrics under the names of the OpenShift upgrade controller as well")

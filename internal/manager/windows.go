@@ -21,7 +21,7 @@ import (
 // registerWindows sets up what maintenance windows need.
 func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) error {
 	real := clock.RealClock{}
-	isOpenShift, err := openshift.Served(mgr.GetRESTMapper())
+	isOpenShift, hasPools, err := openshift.Served(mgr.GetRESTMapper())
 	if err != nil {
 		return fmt.Errorf("see whether the cluster is OpenShift: %w", err)
 	}
@@ -29,6 +29,7 @@ func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) er
 		OpenShift:   &openshift.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient()},
 		Kubernetes:  &kubernetes.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient(), Observer: observer, Clock: real},
 		IsOpenShift: isOpenShift,
+		HasPools:    hasPools,
 	}
 	source := prometheus.Source{Dir: o.Prometheus}
 	if isOpenShift {
@@ -50,7 +51,7 @@ func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) er
 	if err := versions.SetupWithManager(mgr, isOpenShift); err != nil {
 		return fmt.Errorf("set up the ClusterVersion controller: %w", err)
 	}
-	if err := metrics.Register(mgr.GetClient(), metrics.Options{Aliases: o.MetricAliases, OpenShift: isOpenShift, Clock: real}); err != nil {
+	if err := metrics.Register(mgr.GetClient(), metrics.Options{Aliases: o.MetricAliases, OpenShift: isOpenShift && hasPools, Clock: real}); err != nil {
 		return fmt.Errorf("set up the metrics: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/node/spec"
 )
 
 const windows = "maintenance"
@@ -87,4 +88,50 @@ func TestAWindowLeavesAPersonsUpgradeAlone(t *testing.T) {
 	g.Expect(end.Message).To(ContainSubstring(to))
 	u := p.theUpgrade(g)
 	g.Expect(u.Annotations).NotTo(HaveKey(v1beta1.AnnotationLock))
+}
+
+func TestTheNextWindowGoesOnWithAnUpgradeThatFailed(t *testing.T) {
+	g := NewWithT(t)
+	p := newPlay(t, 1, 2)
+	broken := true
+	p.fail = func(node string, step v1alpha1.StepName) spec.ExitCode {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if broken && node == "worker-0" && step == v1alpha1.StepKubelet {
+			return spec.ExitRolledBack
+		}
+		return spec.ExitDone
+	}
+	startManager(t, false)
+	go p.run(t.Context())
+	end := p.ended(g, p.window(g, "fails", time.Hour))
+	g.Expect(end.Reason).To(Equal(v1beta1.ReasonUpgradeFailed))
+	g.Expect(end.Message).To(ContainSubstring("worker-0"))
+	p.note(func() { broken = false })
+	end = p.ended(g, p.window(g, "goes-on", time.Hour))
+	g.Expect(end.Reason).To(Equal(v1beta1.ReasonSucceeded), end.Message)
+	g.Expect(p.theUpgrade(g).Status.State).To(Equal(v1alpha1.StateUpgradeComplete))
+}
+
+func TestAnUpgradeThatAPersonDeletesIsNotMadeAgain(t *testing.T) {
+	g := NewWithT(t)
+	p := newPlay(t, 1, 2)
+	startManager(t, false)
+	j := p.window(g, "deleted", time.Hour)
+	var list v1alpha1.KubernetesUpgradeList
+	g.Eventually(func() []v1alpha1.KubernetesUpgrade {
+		g.Expect(p.client.List(p.ctx, &list)).To(Succeed())
+		return list.Items
+	}, patience, "100ms").Should(HaveLen(1))
+	g.Eventually(func() map[string]string {
+		var now v1beta1.UpgradeJob
+		g.Expect(p.client.Get(p.ctx, client.ObjectKeyFromObject(j), &now)).To(Succeed())
+		return now.Annotations
+	}, patience, "100ms").Should(HaveKey("managedupgrade.appuio.io/kubernetesupgrade"))
+	g.Expect(p.client.Delete(p.ctx, &list.Items[0])).To(Succeed())
+	end := p.ended(g, j)
+	g.Expect(end.Reason).To(Equal(v1beta1.ReasonUpgradeFailed), end.Message)
+	g.Expect(end.Message).To(ContainSubstring("deleted"))
+	g.Expect(p.client.List(p.ctx, &list)).To(Succeed())
+	g.Expect(list.Items).To(BeEmpty())
 }

@@ -5,6 +5,7 @@ package target
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,8 @@ type Set struct {
 	OpenShift, Kubernetes Target
 	// IsOpenShift says whether the cluster serves OpenShift's API, so that it is the default.
 	IsOpenShift bool
+	// HasPools says whether it serves machine config pools, which a hosted control plane does not.
+	HasPools bool
 }
 
 // For is the target that a configuration asks for.
@@ -54,7 +57,7 @@ func JobEnded(ctx context.Context, c client.Reader, name string) (bool, error) {
 	if err := c.Get(ctx, key, &job); err != nil {
 		return client.IgnoreNotFound(err) == nil, client.IgnoreNotFound(err)
 	}
-	return job.Finished() && len(job.Finalizers) == 0, nil
+	return job.Finished() && !slices.Contains(job.Finalizers, v1beta1.FinalizerJob), nil
 }
 
 func parse(name string) (client.ObjectKey, error) {

@@ -48,6 +48,7 @@ type ClusterVersionOverlay struct {
 }
 
 // ClusterVersionOverlayConfig changes the template from a time on.
+// +kubebuilder:validation:XValidation:rule="self.from >= timestamp('1970-01-01T00:00:00Z')",message="from must be a time, such as 2026-12-01T08:00:00+01:00"
 type ClusterVersionOverlayConfig struct {
 	// from is when the overlay begins to apply. The latest that has begun applies alone; of several with the same time the last one.
 	From metav1.Time `json:"from"`

@@ -15,6 +15,7 @@ type UpgradeJobHealthCheck struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +kubebuilder:default="1h"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`

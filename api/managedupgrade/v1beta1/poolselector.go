@@ -24,8 +24,9 @@ type PoolSelector struct {
 
 	// Labels are what is written beside matchLabels and matchExpressions.
 	Labels map[string]string `json:"-"`
-	// Wrong are the names of those among them whose value is no text. An object that is stored must always be readable.
-	Wrong []string `json:"-"`
+	// Wrong are what cannot be understood, by name, as it is written: such as a label whose value is no text. An object that is stored must
+	// always be readable, and a copy of it must not select more.
+	Wrong map[string]json.RawMessage `json:"-"`
 }
 
 // UnmarshalJSON reads either spelling.
@@ -52,7 +53,10 @@ func (s *PoolSelector) UnmarshalJSON(data []byte) error {
 			}
 		}
 		if err != nil {
-			s.Wrong = append(s.Wrong, key)
+			if s.Wrong == nil {
+				s.Wrong = map[string]json.RawMessage{}
+			}
+			s.Wrong[key] = all[key]
 		}
 	}
 	return nil
@@ -70,6 +74,9 @@ func (s PoolSelector) MarshalJSON() ([]byte, error) {
 	if s.MatchExpressions != nil {
 		all["matchExpressions"] = s.MatchExpressions
 	}
+	for key, value := range s.Wrong {
+		all[key] = value
+	}
 	return json.Marshal(all)
 }
 
@@ -79,7 +86,7 @@ func (s *PoolSelector) Selector() (labels.Selector, error) {
 		return labels.Nothing(), nil
 	}
 	if len(s.Wrong) > 0 {
-		return labels.Nothing(), fmt.Errorf("matchLabels: the values of %s must be text: put them in quotes", strings.Join(s.Wrong, ", "))
+		return labels.Nothing(), fmt.Errorf("matchLabels: the values of %s must be text: put them in quotes", strings.Join(slices.Sorted(maps.Keys(s.Wrong)), ", "))
 	}
 	all := maps.Clone(s.Labels)
 	if all == nil {

@@ -78,6 +78,7 @@ type UpgradeConfigSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +optional
 	PinVersionWindow *metav1.Duration `json:"pinVersionWindow,omitempty"`
 	// maxSchedulingDelay is how long after schedule − pinVersionWindow a job may still be created, for instance because the manager
@@ -85,6 +86,7 @@ type UpgradeConfigSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +kubebuilder:default="1h"
 	// +optional
 	MaxSchedulingDelay *metav1.Duration `json:"maxSchedulingDelay,omitempty"`
@@ -93,6 +95,7 @@ type UpgradeConfigSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +kubebuilder:default="1h"
 	// +optional
 	MaxUpgradeStartDelay *metav1.Duration `json:"maxUpgradeStartDelay,omitempty"`

@@ -42,6 +42,7 @@ type UpgradeJobConfig struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('87600h')",message="must not be above 87600h"
 	// +kubebuilder:default="12h"
 	// +optional
 	UpgradeTimeout *metav1.Duration `json:"upgradeTimeout,omitempty"`
@@ -86,6 +87,7 @@ type DelayUpgrade struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('87600h')",message="must not be above 87600h"
 	// +optional
 	DelayMin *metav1.Duration `json:"delayMin,omitempty"`
 	// delayMax is how long after the job's startBefore the pools must have been let go; later than that the job fails as
@@ -93,18 +95,21 @@ type DelayUpgrade struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('87600h')",message="must not be above 87600h"
 	// +optional
 	DelayMax *metav1.Duration `json:"delayMax,omitempty"`
 	// startAfter is another name of delayMin.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('87600h')",message="must not be above 87600h"
 	// +optional
 	StartAfter *metav1.Duration `json:"startAfter,omitempty"`
 	// startBefore is another name of delayMax.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('87600h')",message="must not be above 87600h"
 	// +optional
 	StartBefore *metav1.Duration `json:"startBefore,omitempty"`
 }
@@ -134,6 +139,7 @@ type PauseMachineConfigPoolsOnFailure struct {
 
 // UpgradeJobSpec is one upgrade.
 // +kubebuilder:validation:XValidation:rule="self.startAfter <= self.startBefore",message="startBefore must not be before startAfter"
+// +kubebuilder:validation:XValidation:rule="!has(self.desiredVersion) || has(self.desiredVersion.version) && self.desiredVersion.version != ” || has(self.desiredVersion.image) && self.desiredVersion.image != ”",message="desiredVersion needs a version or an image; a job that upgrades nothing has no desiredVersion"
 type UpgradeJobSpec struct {
 	// startAfter is when the job starts at the earliest.
 	StartAfter metav1.Time `json:"startAfter"`

@@ -3,9 +3,10 @@ package v1beta1
 import (
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"refit.dev/refit/api/jobtemplate"
 )
 
 // HookEvent is a moment of an upgrade at which hooks run.
@@ -74,7 +75,7 @@ type UpgradeJobHookSpec struct {
 	// +optional
 	Disruptive bool `json:"disruptive,omitempty"`
 	// template of the Jobs. Set its activeDeadlineSeconds: without it a run may take as long as the upgrade's own timeouts allow.
-	Template batchv1.JobTemplateSpec `json:"template"`
+	Template jobtemplate.Template `json:"template"`
 }
 
 // ClaimReference names the UpgradeJob that has claimed a hook.

@@ -56,6 +56,11 @@ func TestWhatTheAPIServerTakesAndRefuses(t *testing.T) {
 		{"a job that must start before it may", "kind: UpgradeJob\nspec: {startAfter: '2026-12-01T23:00:00Z', startBefore: '2026-12-01T22:00:00Z'}", []string{"startBefore must not be before startAfter"}},
 		{"a target that is none", job("config: {target: Nomad}"), []string{"spec.config.target", "OpenShift"}},
 
+		{"a timeout that no clock knows", job("config: {upgradeTimeout: 99999999h}"), []string{"spec.config.upgradeTimeout"}},
+		{"a health check that takes years", job("config: {preUpgradeHealthChecks: {timeout: 9000h}}"), []string{"spec.config.preUpgradeHealthChecks.timeout", "8760h"}},
+		{"a version that is none", job("desiredVersion: {force: true}"), []string{"desiredVersion needs a version or an image"}},
+		{"a window pinned ages before", "kind: UpgradeConfig\nspec: {pinVersionWindow: 2000000h, schedule: {cron: '0 22 * * 2'}, jobTemplate: {spec: {config: {}}}}", []string{"spec.pinVersionWindow"}},
+
 		{"a hook", hook("events: [Create, Start, Finish, Success, Failure], run: Next, failurePolicy: Ignore"), nil},
 		{"a hook without events", hook("run: All"), []string{"spec.events", "Required"}},
 		{"a hook with no event", hook("events: []"), []string{"spec.events", "at least 1"}},
@@ -67,6 +72,7 @@ func TestWhatTheAPIServerTakesAndRefuses(t *testing.T) {
 
 		{"a cluster version", "kind: ClusterVersion\nspec: {template: {spec: {channel: stable-4.11, clusterID: bc75be34-e92d-4745-bb9d-8ec39e877854, desiredUpdate: {}, upstream: 'https://api.openshift.com/api/upgrades_info/v1/graph'}}}", nil},
 		{"a cluster version with an overlay", "kind: ClusterVersion\nspec: {template: {spec: {channel: a}}, overlays: [{from: '2026-12-01T00:00:00Z', overlay: {spec: {channel: b}}}]}", nil},
+		{"an overlay at no time", "kind: ClusterVersion\nspec: {overlays: [{from: '2026-01-01T00:00:00+99:99', overlay: {spec: {channel: b}}}]}", []string{"spec.overlays[0]"}},
 		{"an overlay without its time", "kind: ClusterVersion\nspec: {overlays: [{overlay: {spec: {channel: b}}}]}", []string{"spec.overlays[0].from", "Required"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@
 package v1beta1
 
 import (
+	"encoding/json"
 	"github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -419,8 +420,19 @@ func (in *PoolSelector) DeepCopyInto(out *PoolSelector) {
 	}
 	if in.Wrong != nil {
 		in, out := &in.Wrong, &out.Wrong
-		*out = make([]string, len(*in))
-		copy(*out, *in)
+		*out = make(map[string]json.RawMessage, len(*in))
+		for key, val := range *in {
+			var outVal []byte
+			if val == nil {
+				(*out)[key] = nil
+			} else {
+				inVal := (*in)[key]
+				in, out := &inVal, &outVal
+				*out = make(json.RawMessage, len(*in))
+				copy(*out, *in)
+			}
+			(*out)[key] = outVal
+		}
 	}
 }
 

@@ -108,6 +108,10 @@ func (r *Reconciler) runVerification(ctx context.Context, t *turn, a rollout.Act
 		if plan.Groups[i].Name != a.Name || plan.Groups[i].Verify == nil {
 			continue
 		}
+		if why := plan.Groups[i].Verify.Template.Problem; why != "" {
+			r.refused.Store(verifyName(t.upgrade, a.Name), "its template cannot be read: "+why)
+			continue
+		}
 		job := verifyJob(t.upgrade, &plan.Groups[i], a.Version)
 		err := r.Client.Create(ctx, job)
 		switch {

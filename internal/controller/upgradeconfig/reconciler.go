@@ -50,8 +50,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if d.Create != nil {
 		// The name is worked out from the slot: a manager that was killed before it wrote the status creates no second one.
-		if err := r.Client.Create(ctx, d.Create); err != nil && !apierrors.IsAlreadyExists(err) {
-			return ctrl.Result{}, fmt.Errorf("create UpgradeJob %s: %w", d.Create.Name, err)
+		if err := r.create(ctx, config, d.Create); err != nil {
+			r.Recorder.Eventf(config, nil, corev1.EventTypeWarning, "JobNotCreated", "Schedule", "%.800s", err.Error())
+			return ctrl.Result{}, err
 		}
 	}
 	if err := r.write(ctx, config, d); err != nil {
@@ -67,6 +68,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 	}
 	return ctrl.Result{RequeueAfter: min(d.LookAgain, longest)}, nil
+}
+
+// create makes the job. One of that name that is there already was made for this config, or else is about to go with an earlier one.
+func (r *Reconciler) create(ctx context.Context, config *v1beta1.UpgradeConfig, job *v1beta1.UpgradeJob) error {
+	err := r.Client.Create(ctx, job)
+	if !apierrors.IsAlreadyExists(err) {
+		return client.IgnoreAlreadyExists(wrap(err, job.Name))
+	}
+	var have v1beta1.UpgradeJob
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(job), &have); err != nil {
+		return wrap(err, job.Name)
+	}
+	if !metav1.IsControlledBy(&have, config) {
+		return fmt.Errorf("create UpgradeJob %s: there is one of that name that belongs to another UpgradeConfig, or to an earlier one of this name", job.Name)
+	}
+	return nil
+}
+
+func wrap(err error, job string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("create UpgradeJob %s: %w", job, err)
 }
 
 // decide observes and decides; the config is nil where it is gone.

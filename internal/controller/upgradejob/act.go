@@ -2,8 +2,8 @@ package upgradejob
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,9 +16,6 @@ import (
 	"refit.dev/refit/internal/hook"
 	"refit.dev/refit/internal/maintenance"
 )
-
-// errStale says that what was decided on is not so any more.
-var errStale = errors.New("it has changed since")
 
 // act does one thing. Each may have been done before, by a manager that was killed just after.
 func (r *Reconciler) act(ctx context.Context, kind v1beta1.TargetKind, job *v1beta1.UpgradeJob, a maintenance.Action) error {
@@ -61,18 +58,24 @@ func (r *Reconciler) claim(ctx context.Context, job *v1beta1.UpgradeJob, h *v1be
 	return nil
 }
 
+func about(job *v1beta1.UpgradeJob, a maintenance.Action, now time.Time) hook.Event {
+	e := hook.About(job, a.Event, a.TrackingKey, now)
+	e.Disruptive = a.Disruptive
+	return e
+}
+
 // runHook makes the Job of a hook. A hook that the API server refuses counts as a run that failed, and is on record as such.
 func (r *Reconciler) runHook(ctx context.Context, job *v1beta1.UpgradeJob, a maintenance.Action) error {
-	made, err := hook.Job(a.Hook, job, hook.About(job, a.Event, a.TrackingKey, r.Clock.Now()))
+	made, err := hook.Job(a.Hook, job, about(job, a, r.Clock.Now()))
 	if err != nil {
-		return err
+		return r.refused(ctx, job, a, err)
 	}
 	err = r.Client.Create(ctx, made)
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return r.ours(ctx, job, made)
-	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
-		return r.refused(ctx, job, a, err)
+		return r.ours(ctx, job, a, made)
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		return r.refused(ctx, job, a, fmt.Errorf("the API server refuses its Job: %w", err))
 	case err != nil:
 		return fmt.Errorf("create Job %s of hook %s: %w", made.Name, a.Hook.Name, err)
 	}
@@ -80,24 +83,25 @@ func (r *Reconciler) runHook(ctx context.Context, job *v1beta1.UpgradeJob, a mai
 	return nil
 }
 
-// ours makes sure that the Job which stands in the way is the one that is wanted.
-func (r *Reconciler) ours(ctx context.Context, job *v1beta1.UpgradeJob, made *batchv1.Job) error {
+// ours makes sure that the Job which stands in the way is the one that is wanted. Another one is a run that cannot be.
+func (r *Reconciler) ours(ctx context.Context, job *v1beta1.UpgradeJob, a maintenance.Action, made *batchv1.Job) error {
 	var have batchv1.Job
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(made), &have); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if !metav1.IsControlledBy(&have, job) {
-		return fmt.Errorf("Job %s exists and is not of UpgradeJob %s: delete it, or rename the hook", made.Name, job.Name)
+	want, is := hook.Run(made), hook.Run(&have)
+	if !metav1.IsControlledBy(&have, job) || want.Hook != is.Hook || want.Event != is.Event || want.TrackingKey != is.TrackingKey {
+		return r.refused(ctx, job, a, fmt.Errorf("Job %s exists and is another's: delete it, or rename the hook", made.Name))
 	}
 	return nil
 }
 
 func (r *Reconciler) refused(ctx context.Context, job *v1beta1.UpgradeJob, a maintenance.Action, cause error) error {
 	job.Status.HookTracker = append(job.Status.HookTracker, v1beta1.HookTracker{HookEvent: a.Event, TrackingKey: a.TrackingKey,
-		UpgradeJobHook: a.Hook.Name, Status: v1beta1.HookFailed, Message: "the API server refuses its Job: " + cause.Error()})
-	r.Recorder.Eventf(job, a.Hook, corev1.EventTypeWarning, "HookFailed", "RunHook", "The API server refuses the Job of hook %s at %s: %v", a.Hook.Name, a.Event, cause)
+		UpgradeJobHook: a.Hook.Name, Status: v1beta1.HookFailed, Message: brief(cause.Error())})
+	r.Recorder.Eventf(job, a.Hook, corev1.EventTypeWarning, "HookFailed", "RunHook", "Hook %s cannot run at %s: %s", a.Hook.Name, a.Event, brief(cause.Error()))
 	if err := r.Client.Status().Update(ctx, job); err != nil {
-		return fmt.Errorf("record that the Job of hook %s was refused: %w", a.Hook.Name, err)
+		return fmt.Errorf("record that hook %s cannot run: %w", a.Hook.Name, err)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package upgradejob
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,18 +21,27 @@ func (r *Reconciler) announce(job *v1beta1.UpgradeJob, before v1beta1.UpgradeJob
 		if c.Type == v1beta1.ConditionFailed && c.Status == metav1.ConditionTrue {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Eventf(job, nil, kind, c.Reason, c.Type, "%s: %s", c.Type, c.Message)
+		r.Recorder.Eventf(job, nil, kind, c.Reason, c.Type, "%s: %s", c.Type, brief(c.Message))
 	}
 	for _, t := range job.Status.HookTracker {
 		if !ended(t) || ended(tracked(before.HookTracker, t)) {
 			continue
 		}
 		if t.Status == v1beta1.HookFailed {
-			r.Recorder.Eventf(job, nil, corev1.EventTypeWarning, "HookFailed", "RunHook", "Hook %s failed at %s %s: %s", t.UpgradeJobHook, t.HookEvent, t.TrackingKey, t.Message)
+			r.Recorder.Eventf(job, nil, corev1.EventTypeWarning, "HookFailed", "RunHook", "Hook %s failed at %s %s: %s", t.UpgradeJobHook, t.HookEvent, t.TrackingKey, brief(t.Message))
 		} else {
 			r.Recorder.Eventf(job, nil, corev1.EventTypeNormal, "HookCompleted", "RunHook", "Hook %s completed at %s %s", t.UpgradeJobHook, t.HookEvent, t.TrackingKey)
 		}
 	}
+}
+
+// brief is a text that fits into an event, which takes 1024 bytes.
+func brief(text string) string {
+	const most = 800
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func ended(t v1beta1.HookTracker) bool {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"refit.dev/refit/api/jobtemplate"
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/upgradeconfig"
@@ -135,10 +136,10 @@ func (b *bed) manage() (stop func()) {
 	mgr, err := ctrl.NewManager(testcluster.Start(b.t).As("refit-manager"), ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)}})
 	b.Expect(err).NotTo(HaveOccurred())
-	served, err := openshift.Served(mgr.GetRESTMapper())
+	served, pools, err := openshift.Served(mgr.GetRESTMapper())
 	b.Expect(err).NotTo(HaveOccurred())
-	b.Expect(served).To(BeTrue())
-	targets := &target.Set{OpenShift: &openshift.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient()}, IsOpenShift: served}
+	b.Expect(served && pools).To(BeTrue())
+	targets := &target.Set{OpenShift: &openshift.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient()}, IsOpenShift: served, HasPools: pools}
 	now := shifted{by: b.ahead}
 	for _, r := range []interface{ SetupWithManager(ctrl.Manager) error }{
 		&upgradejob.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets, Prometheus: prometheus.Source{Fixed: b.metrics}, Recorder: mgr.GetEventRecorder("refit"), Clock: now},
@@ -171,8 +172,8 @@ func (b *bed) job(change func(*v1beta1.UpgradeJob)) *v1beta1.UpgradeJob {
 func (b *bed) hook(name string, change func(*v1beta1.UpgradeJobHook), events ...v1beta1.HookEvent) {
 	h := &v1beta1.UpgradeJobHook{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1beta1.UpgradeJobHookSpec{Events: events,
 		Selector: metav1.LabelSelector{MatchLabels: map[string]string{"upgrade-config": "cluster-upgrade"}},
-		Template: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-			Containers: []corev1.Container{{Name: "notify", Image: "example.com/curl"}}}}}}}}
+		Template: jobtemplate.Template{JobTemplateSpec: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "notify", Image: "example.com/curl"}}}}}}}}}
 	if change != nil {
 		change(h)
 	}

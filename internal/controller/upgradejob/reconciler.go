@@ -4,10 +4,10 @@ package upgradejob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
@@ -25,6 +25,8 @@ import (
 const (
 	// staleAfter is when to look again after somebody else wrote first.
 	staleAfter = 200 * time.Millisecond
+	// failedAfter is when to try an action again that failed.
+	failedAfter = 5 * time.Second
 	// longest is how long nothing is looked at: timers know nothing of a clock that was set, or of a machine that slept.
 	longest = 5 * time.Minute
 	timeout = time.Minute
@@ -60,13 +62,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.write(ctx, &job, d); err != nil {
 		return stale(err)
 	}
+	again := min(d.LookAgain, longest)
 	for _, a := range d.Actions {
 		log.FromContext(ctx).Info("acting", "action", a.Kind, "pool", a.Pool, "event", a.Event)
+		// One that fails keeps no other one from being done: a pool that cannot be let go must not keep the lock.
 		if err := r.act(ctx, in.Target.Kind, &job, a); err != nil {
-			return stale(err)
+			log.FromContext(ctx).Error(err, "could not act", "action", a.Kind)
+			again = r.failed(&job, a, err)
 		}
 	}
-	return ctrl.Result{RequeueAfter: min(d.LookAgain, longest)}, nil
+	return ctrl.Result{RequeueAfter: again}, nil
+}
+
+// failed tells of an action that could not be done, unless somebody else wrote first. It is decided on again soon: deadlines do not wait
+// for a back-off.
+func (r *Reconciler) failed(job *v1beta1.UpgradeJob, a maintenance.Action, err error) time.Duration {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return staleAfter
+	}
+	r.Recorder.Eventf(job, nil, corev1.EventTypeWarning, "ActionFailed", string(a.Kind), "%s", brief(err.Error()))
+	return failedAfter
 }
 
 // write stores the status and tells what came of it. Before anything is done it is stored though nothing in it changed: the API
@@ -86,7 +101,7 @@ func (r *Reconciler) write(ctx context.Context, job *v1beta1.UpgradeJob, d maint
 
 // stale turns a lost race into another look.
 func stale(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) || errors.Is(err, errStale) {
+	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	}
 	return ctrl.Result{}, client.IgnoreNotFound(err)

@@ -38,7 +38,7 @@ func (t *Target) lock(ctx context.Context, me string) error {
 		return fmt.Errorf("read Lease %s: %w", lease, err)
 	}
 	if holder := ptr.Deref(l.Spec.HolderIdentity, ""); holder != "" && holder != me {
-		ended, err := target.JobEnded(ctx, t.Client, holder)
+		ended, err := target.JobEnded(ctx, t.Live, holder)
 		if err != nil {
 			return err
 		}
@@ -94,22 +94,36 @@ func (t *Target) install(ctx context.Context, job *v1beta1.UpgradeJob) error {
 		if !adoptable(u) || u.Spec.ToVersion != job.Version() {
 			return fmt.Errorf("KubernetesUpgrade %s has not ended", u.Name)
 		}
+		if err := t.note(ctx, job, u.Name); err != nil {
+			return err
+		}
 		return t.change(ctx, u, func() {
 			metav1.SetMetaDataAnnotation(&u.ObjectMeta, v1beta1.AnnotationLock, maintenance.Name(job))
+			delete(u.Annotations, v1beta1.AnnotationPausedBy)
 			u.Spec.Paused = false
 			u.Spec.ExcludedGates = options(job).ExcludedGates
-			if u.Status.State == v1alpha1.StateUpgradeFailed {
+			if stopped(u) {
 				u.Spec.Resume = max(u.Spec.Resume, u.Status.Resumed) + 1
 			}
 		})
 	}
 	u := &v1alpha1.KubernetesUpgrade{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "upgrade-" + job.Version() + "-",
+		ObjectMeta: metav1.ObjectMeta{Name: upgradeName(job),
 			Annotations: map[string]string{v1beta1.AnnotationLock: maintenance.Name(job)}},
 		Spec: v1alpha1.KubernetesUpgradeSpec{ToVersion: job.Version(), Mode: v1alpha1.ModeAutomatic, Plan: options(job).Plan, ExcludedGates: options(job).ExcludedGates},
 	}
-	if err := t.Client.Create(ctx, u); err != nil {
+	if err := t.Client.Create(ctx, u); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create a KubernetesUpgrade to %s: %w", job.Version(), err)
+	}
+	return t.note(ctx, job, u.Name)
+}
+
+// note records on the job which upgrade it drives.
+func (t *Target) note(ctx context.Context, job *v1beta1.UpgradeJob, name string) error {
+	patch := client.MergeFrom(job.DeepCopy())
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, annotationUpgrade, name)
+	if err := t.Client.Patch(ctx, job, patch); err != nil {
+		return fmt.Errorf("record the KubernetesUpgrade of UpgradeJob %s: %w", job.Name, err)
 	}
 	return nil
 }
@@ -126,10 +140,13 @@ func (t *Target) halt(ctx context.Context, job *v1beta1.UpgradeJob) error {
 		return err
 	}
 	u := ownOf(upgrades, job)
-	if u == nil || u.Finished() {
+	if u == nil || u.Finished() || u.Spec.Paused || u.DeletionTimestamp != nil {
 		return nil
 	}
-	return t.change(ctx, u, func() { u.Spec.Paused = true })
+	return t.change(ctx, u, func() {
+		u.Spec.Paused = true
+		metav1.SetMetaDataAnnotation(&u.ObjectMeta, v1beta1.AnnotationPausedBy, maintenance.Name(job))
+	})
 }
 
 func (t *Target) change(ctx context.Context, u *v1alpha1.KubernetesUpgrade, set func()) error {

@@ -59,7 +59,7 @@ func (t *Target) observe(ctx context.Context, job *v1beta1.UpgradeJob) (maintena
 	me := maintenance.Name(job)
 	var err error
 	if seen.HeldBy = ptr.Deref(l.Spec.HolderIdentity, ""); seen.HeldBy != "" && seen.HeldBy != me {
-		if seen.HolderEnded, err = target.JobEnded(ctx, t.Client, seen.HeldBy); err != nil {
+		if seen.HolderEnded, err = target.JobEnded(ctx, t.Live, seen.HeldBy); err != nil {
 			return seen, fmt.Errorf("read UpgradeJob %s: %w", seen.HeldBy, err)
 		}
 	}
@@ -79,7 +79,7 @@ func (t *Target) standing(seen *maintenance.Target, job *v1beta1.UpgradeJob, ver
 		seen.Requested = true
 		seen.Completed = own.Status.State == v1alpha1.StateUpgradeComplete
 		seen.Failed = failure(own)
-		seen.Driven = !own.Finished() && !own.Spec.Paused && own.Status.State != v1alpha1.StateUpgradeFailed
+		seen.Driven = !own.Finished() && !own.Spec.Paused && !stopped(own) && own.DeletionTimestamp == nil
 		seen.Progress = progress(own)
 		return
 	}
@@ -88,8 +88,12 @@ func (t *Target) standing(seen *maintenance.Target, job *v1beta1.UpgradeJob, ver
 	}
 	if u := unfinished(upgrades); u != nil {
 		if !(adoptable(u) && u.Spec.ToVersion == to) {
-			seen.Busy = fmt.Sprintf("KubernetesUpgrade %s to %s has not ended (%s): see `refit status %s`", u.Name, u.Spec.ToVersion, u.Status.State, u.Name)
+			seen.Busy = busy(u)
 		}
+		return
+	}
+	if name := job.Annotations[annotationUpgrade]; name != "" {
+		seen.Requested, seen.Failed = true, fmt.Sprintf("KubernetesUpgrade %s is there no more: somebody has deleted it", name)
 		return
 	}
 	seen.Completed = slices.ContainsFunc(versions, func(v v1alpha1.KubernetesVersion) bool {

@@ -65,7 +65,7 @@ func (t *Target) Do(ctx context.Context, job *v1beta1.UpgradeJob, a maintenance.
 // lock takes the lock, unless somebody holds it who has not ended.
 func (t *Target) lock(ctx context.Context, cv *configv1.ClusterVersion, me string) error {
 	if holder := cv.Annotations[v1beta1.AnnotationLock]; holder != "" && holder != me {
-		ended, err := target.JobEnded(ctx, t.Client, holder)
+		ended, err := target.JobEnded(ctx, t.Live, holder)
 		if err != nil {
 			return err
 		}

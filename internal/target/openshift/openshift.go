@@ -12,6 +12,7 @@ import (
 	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/managedupgrade/v1beta1"
@@ -42,9 +43,17 @@ func AddToScheme(s *runtime.Scheme) error {
 	return mcfgv1.Install(s)
 }
 
-// Served says whether the cluster serves OpenShift's API.
-func Served(m meta.RESTMapper) (bool, error) {
-	_, err := m.RESTMapping(configv1.GroupVersion.WithKind("ClusterVersion").GroupKind(), configv1.GroupVersion.Version)
+// Served says whether the cluster serves OpenShift's API, and whether its machine config pools.
+func Served(m meta.RESTMapper) (versions, pools bool, err error) {
+	if versions, err = served(m, configv1.GroupVersion.WithKind("ClusterVersion")); err != nil {
+		return false, false, err
+	}
+	pools, err = served(m, mcfgv1.GroupVersion.WithKind("MachineConfigPool"))
+	return versions, pools, err
+}
+
+func served(m meta.RESTMapper, kind schema.GroupVersionKind) (bool, error) {
+	_, err := m.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
 		return false, nil
 	}
@@ -68,7 +77,7 @@ func (t *Target) observe(ctx context.Context, job *v1beta1.UpgradeJob) (maintena
 	}
 	seen.Available = cv.Status.AvailableUpdates
 	if seen.HeldBy = cv.Annotations[v1beta1.AnnotationLock]; seen.HeldBy != "" && seen.HeldBy != maintenance.Name(job) {
-		ended, err := target.JobEnded(ctx, t.Client, seen.HeldBy)
+		ended, err := target.JobEnded(ctx, t.Live, seen.HeldBy)
 		if err != nil {
 			return seen, fmt.Errorf("read UpgradeJob %s: %w", seen.HeldBy, err)
 		}
@@ -107,7 +116,7 @@ func completed(cv *configv1.ClusterVersion, want *configv1.Update) bool {
 // busy says what else is being installed.
 func busy(cv *configv1.ClusterVersion) string {
 	if len(cv.Status.History) > 0 && cv.Status.History[0].State == configv1.PartialUpdate {
-		return fmt.Sprintf("OpenShift is being brought to %s, by somebody else", cv.Status.History[0].Version)
+		return fmt.Sprintf("OpenShift is being brought to %s, which is not this job's version", cv.Status.History[0].Version)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/internal/maintenance"
@@ -16,7 +17,9 @@ import (
 // pools reads the machine config pools.
 func (t *Target) pools(ctx context.Context) ([]maintenance.Pool, error) {
 	var list mcfgv1.MachineConfigPoolList
-	if err := t.Live.List(ctx, &list); err != nil {
+	if err := t.Live.List(ctx, &list); meta.IsNoMatchError(err) {
+		return nil, nil // a hosted control plane has none
+	} else if err != nil {
 		return nil, fmt.Errorf("list machine config pools: %w", err)
 	}
 	var out []maintenance.Pool
