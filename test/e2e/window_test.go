@@ -34,7 +34,7 @@ import (
 
 const (
 	// slots is how far the windows of the test are apart, pinned how long before each the version is pinned.
-	slots  = 3 * time.Minute
+	slots  = 2 * time.Minute
 	pinned = time.Minute
 	// token is what the test's Prometheus wants to see.
 	token = "of-the-test"
