@@ -8,9 +8,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
 	"refit.dev/refit/internal/gate"
 	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
 )
 
 // forecast is what an upgrade would do.
@@ -18,6 +20,9 @@ type forecast struct {
 	rollout.PlanReport
 	// Unseen are the gates of which only the manager can say whether they are open.
 	Unseen []string `json:"unseen,omitempty"`
+
+	// plan is the one that it goes by.
+	plan v1alpha1.RolloutPlanSpec
 }
 
 // forecast plays an upgrade forward, by the functions that the manager decides with. The error is for what makes the
@@ -27,6 +32,11 @@ func (a *app) forecast(ctx context.Context, c client.Client, to, plan string, ex
 	if err != nil {
 		return nil, err
 	}
+	return forecastOf(seen, to, plan, excluded)
+}
+
+// forecastOf is the forecast for a cluster that was looked at.
+func forecastOf(seen *snapshot.Cluster, to, plan string, excluded []string) (*forecast, error) {
 	f := &forecast{PlanReport: rollout.Preview(seen, rollout.PreviewRequest{To: to, Plan: plan, Excluded: excluded,
 		Durations: durationsOf(seen.NodeUpgrades)})}
 	if f.Err != nil {
@@ -35,6 +45,7 @@ func (a *app) forecast(ctx context.Context, c client.Client, to, plan string, ex
 	if f.Refused != "" {
 		return nil, errors.New(f.Refused)
 	}
+	f.plan, _ = rollout.PlanOf(seen, plan) // it exists: it was not refused
 	f.Unseen = markUnseen(seen, f.Gates)
 	f.Blocked = held(f.Gates, f.Unseen)
 	return f, nil

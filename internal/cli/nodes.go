@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ func (a *app) nodes(cmd *cobra.Command, output print.Format) error {
 		return err
 	}
 	rows := view.Rows(nodes, upgrades)
+	fillGroups(ctx, c, nodes, rows)
 	if output.Machine() {
 		return output.Value(a.Out, rows)
 	}
@@ -74,6 +76,12 @@ func nodeTable(rows []view.Row, now time.Time) print.Table {
 	for _, r := range rows {
 		t.Rows = append(t.Rows, []string{r.Node, r.Role, r.Ready, r.Version, r.Target,
 			string(r.Phase), r.StepText(), r.Elapsed(now), strings.TrimPrefix(r.Runtime, "containerd://"), r.Pod, r.Message})
+	}
+	if slices.ContainsFunc(rows, func(r view.Row) bool { return r.Group != "" }) {
+		t.Columns = slices.Insert(t.Columns, 2, print.Column{Name: "GROUP", Wide: true})
+		for i, r := range rows {
+			t.Rows[i] = slices.Insert(t.Rows[i], 2, r.Group)
+		}
 	}
 	return t
 }

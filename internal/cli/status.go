@@ -54,6 +54,9 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 		return output.Value(a.Out, withKind(upgrade))
 	}
 	a.describe(upgrade, claimsOf(ctx, c, upgrade.Name))
+	if err := a.writeGroups(ctx, c, upgrade, output == print.Wide); err != nil {
+		return err
+	}
 	if output == print.Wide {
 		a.say("")
 		return conditionTable(upgrade).Write(a.Out, true)
@@ -169,6 +172,8 @@ func nextCommand(u *v1alpha1.KubernetesUpgrade, failed []string) string {
 		return ""
 	case u.Spec.Paused:
 		return "`refit resume` goes on"
+	case approvals(u) != "":
+		return approvals(u)
 	case u.Spec.Mode == v1alpha1.ModeManual:
 		return "`refit step control-plane NODE`, `refit step networking` or `refit step kubelet NODE`"
 	}

@@ -43,7 +43,7 @@ On a terminal it asks first; --yes answers. Without one, as in a script, nothing
 	flags.BoolVarP(&f.watch, "watch", "w", false, "show the upgrade until it has ended")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	flags.StringVar(&f.mode, "mode", string(v1alpha1.ModeAutomatic), "Automatic, or Manual: each step waits for 'refit step'")
-	planFlags(a, cmd, &f.plan, &f.exclude)
+	sharedPlanFlags(a, cmd, &f.plan, &f.exclude)
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{string(v1alpha1.ModeAutomatic), string(v1alpha1.ModeManual)}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

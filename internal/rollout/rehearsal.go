@@ -79,6 +79,7 @@ func (p *rehearsal) extrapolate(r *PlanReport, notes []NodeNote) {
 	}
 	for wave := range slices.Chunk(names, len(last.Nodes)) {
 		next := last
+		next.Group = "" // of whichever groups: the waves are worked out by their size alone
 		next.Nodes, next.After = wave, last.After+last.Takes
 		if len(last.Drained) > 0 {
 			next.Drained = wave
@@ -167,7 +168,11 @@ func (p *rehearsal) applyControlPlane(a Action) {
 func (p *rehearsal) start(r *PlanReport, wave **PlanStep, a Action) {
 	nu := p.claim(a.Name)
 	nu.Spec.Hold, nu.Spec.FirstNodeToBeUpgraded, nu.Status.Phase = false, a.First, v1alpha1.NodeUpgrading
-	drained, why := Drains(p.cluster, a.Node, a.Version, p.drain())
+	policy := p.drain()
+	if a.Drain != nil { // the group's own
+		policy = a.Drain
+	}
+	drained, why := Drains(p.cluster, a.Node, a.Version, policy)
 	if nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane {
 		step := PlanStep{Kind: StepControlPlane, Version: a.Version, Nodes: []string{a.Node}, First: a.First, Note: why, After: p.now, Takes: p.takes.ControlPlane}
 		if drained {

@@ -88,10 +88,10 @@ func (c *cluster) unstageable(node string) {
 
 func (c *cluster) stageable(node string) { c.on(node, "rm -f "+programs) }
 
-// spoil has a node fail while it is out of service: the kubelet that it has staged is none.
+// spoil has a node fail when its turn comes, after it was staged: what it has staged is gone, and cannot be fetched again.
 func (c *cluster) spoil(node string) {
 	c.untilPhase(node, v1alpha1.NodeStaged)
-	c.on(node, "printf '#!/bin/sh\\nexit 1\\n' > "+programs+"/bin/kubelet")
+	c.on(node, "rm -rf "+programs+" && touch "+programs)
 }
 
 // atVersion are the workers whose kubelet runs a version.
@@ -127,7 +127,8 @@ func (c *cluster) criticalFails() {
 	c.Expect(why).To(And(ContainSubstring("worker-4"), ContainSubstring("critical")))
 	c.Expect(len(c.atVersion(bed.To))).To(BeNumerically("<", 6), "it stopped at once")
 	c.t.Log("\n" + c.refit("status"))
-	c.t.Log(c.refit("retry", "worker-4")) // what was spoilt is staged anew
+	c.stageable("worker-4")
+	c.t.Log(c.refit("retry", "worker-4"))
 }
 
 func (c *cluster) abortAndResume() {

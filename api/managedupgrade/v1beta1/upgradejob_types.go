@@ -139,7 +139,7 @@ type PauseMachineConfigPoolsOnFailure struct {
 
 // UpgradeJobSpec is one upgrade.
 // +kubebuilder:validation:XValidation:rule="self.startAfter <= self.startBefore",message="startBefore must not be before startAfter"
-// +kubebuilder:validation:XValidation:rule="!has(self.desiredVersion) || has(self.desiredVersion.version) && self.desiredVersion.version != ” || has(self.desiredVersion.image) && self.desiredVersion.image != ”",message="desiredVersion needs a version or an image; a job that upgrades nothing has no desiredVersion"
+// +kubebuilder:validation:XValidation:rule="!has(self.desiredVersion) || has(self.desiredVersion.version) && size(self.desiredVersion.version) > 0 || has(self.desiredVersion.image) && size(self.desiredVersion.image) > 0",message="desiredVersion needs a version or an image; a job that upgrades nothing has no desiredVersion"
 type UpgradeJobSpec struct {
 	// startAfter is when the job starts at the earliest.
 	StartAfter metav1.Time `json:"startAfter"`

@@ -27,6 +27,8 @@ type Row struct {
 	// Version and Runtime as the node reports them.
 	Version string `json:"version"`
 	Runtime string `json:"runtime,omitempty"`
+	// Group of the upgrade's plan; empty for control planes, and where the plan has no groups.
+	Group string `json:"group,omitempty"`
 	// Target is the version that the latest NodeUpgrade brings the node to.
 	Target string                    `json:"target,omitempty"`
 	Phase  v1alpha1.NodeUpgradePhase `json:"phase,omitempty"`

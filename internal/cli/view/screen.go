@@ -28,7 +28,8 @@ func Screen(upgrade string, seen feed.Seen, now time.Time, width, height int) st
 		return "Upgrade " + upgrade + " does not exist any more.\n"
 	}
 	rows := Rows(seen.Nodes, ofUpgrade(seen.NodeUpgrades, upgrade))
-	head := []string{heading(u, now), bar(u, rows, min(width-1, 40)), ""}
+	head := append([]string{heading(u, now), bar(u, rows, min(width-1, 40))}, groupLines(u, width)...)
+	head = append(head, "")
 	foot := footing(u, seen, now, width)
 	room := max(height-len(head)-len(foot)-2, 1)
 	lines := slices.Concat(head, rowLines(rows, now, room), foot)

@@ -145,7 +145,7 @@ func TestASelectorThatCannotBeReadHolds(t *testing.T) {
 	g := NewWithT(t)
 	wrong := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
 	in := input("2026-11-20T12:00:00Z")
-	in.Suspensions = []v1beta1.UpgradeSuspensionWindow{suspension("w", "2026-11-20T17:00:00Z", "2026-11-20T18:00:00Z")}
+	in.Suspensions = []v1beta1.UpgradeSuspensionWindow{suspension("w", "2026-11-20T17:00:00Z", "2026-11-21T18:00:00Z")}
 	in.Suspensions[0].Spec.ConfigSelector = wrong
 	g.Expect(forecast(t, in)[0].Action).To(And(HavePrefix("no job is created before this is corrected: "), ContainSubstring("spec.configSelector")))
 	in.Suspensions[0].Spec.ConfigSelector, in.Suspensions[0].Spec.JobSelector = nil, wrong
