@@ -118,8 +118,13 @@ func (d *decider) run(role Role, reason string, done func(*corev1.Pod)) {
 	}
 }
 
+// foreignAfter is when to look again at a Pod of another NodeUpgrade that is in the way.
+const foreignAfter = 2 * time.Second
+
 // foreign deals with a Pod of another NodeUpgrade on the same node: what has ended makes room.
 func (d *decider) foreign(pod *corev1.Pod) {
+	// What becomes of it wakes its own NodeUpgrade, not this one.
+	d.wake(d.o.Now.Add(foreignAfter))
 	if ended(pod) && pod.DeletionTimestamp == nil {
 		d.action = DeletePod{Name: pod.Name, UID: pod.UID}
 		return

@@ -289,8 +289,8 @@ func TestTheNodeItself(t *testing.T) {
 				g.Expect(s.Conditions).To(HaveLen(1))
 			}}},
 		{"a completed upgrade stays so when its node is deleted", observed(completed, func(o *Observation) { o.Node = nil }), expected{phase: v1alpha1.NodeCompleted}},
-		{"an ended Pod of another upgrade makes room", observed(underWay, pod(RoleUpgrader, corev1.PodSucceeded), foreign), expected{action: "DeletePod worker-0-node-upgrader"}},
-		{"a Pod of another upgrade at work is waited for", observed(underWay, pod(RoleUpgrader, corev1.PodRunning), foreign), expected{reason: ReasonNodeBusy, after: 30 * time.Minute}},
+		{"an ended Pod of another upgrade makes room", observed(underWay, pod(RoleUpgrader, corev1.PodSucceeded), foreign), expected{action: "DeletePod worker-0-node-upgrader", after: foreignAfter}},
+		{"a Pod of another upgrade at work is waited for", observed(underWay, pod(RoleUpgrader, corev1.PodRunning), foreign), expected{reason: ReasonNodeBusy, after: foreignAfter}},
 	})
 }
 
