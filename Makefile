@@ -13,6 +13,7 @@ PRODUCT_VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || e
 LDFLAGS := -s -w -X refit.dev/refit/internal/buildinfo.Version=$(PRODUCT_VERSION)
 GOBUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
 TOOL := go tool -modfile=tools/go.mod
+comma := ,
 LINT := go tool -modfile=tools/lint/go.mod golangci-lint
 
 ##@ The product
@@ -52,7 +53,7 @@ test: build ## Unit, property and envtest tests, against the real kube-apiserver
 	assets="$$(bin/lab parts --envtest)"; prometheus="$$(bin/lab parts --prometheus)/prometheus"; \
 	KUBEBUILDER_ASSETS="$$assets" REFIT_PROMETHEUS="$$prometheus" go test ./...; \
 	cd lab && go test ./...; \
-	cd ../test && go vet ./... && go test ./load ./invariant ./bed ./openshift ./receive
+	cd ../test && go vet ./... && go test ./load ./invariant ./bed ./openshift ./receive ./sim
 
 .PHONY: e2e
 e2e: build ## The real lab: the main job, the single node, and the faults that fit into CI
@@ -65,6 +66,15 @@ e2e-all: build ## Everything on the real lab
 .PHONY: bench
 bench: build ## Refit against the same commands typed one after another: times and failed requests
 	cd test && go run ./bench
+
+.PHONY: sim
+sim: build ## The real manager with simulated nodes, live: NODES=1000 FAIL=0.5 (percent of the nodes)
+	cd test && go run ./sim --nodes=$(or $(NODES),1000) --fail=$(or $(FAIL),0.5) $(SIM_FLAGS)
+
+.PHONY: bench-scale
+bench-scale: build ## What 100, 1000 and 5000 nodes cost; NODES=1000 for one size, FAIL=0.5 with failures
+	cd test && go run ./sim --bench --nodes=$(or $(NODES),100$(comma)1000$(comma)5000) --fail=$(or $(FAIL),0) \
+	  --json=../bench-scale.json $(if $(NODES),,--plot=../docs/images/scale.svg) $(SIM_FLAGS)
 
 ##@ The lab
 
