@@ -78,6 +78,10 @@ type Networking struct {
 	// DaemonSets among them are waited for, Jobs must complete.
 	ConfigMap ConfigMapReference `json:"configMap"`
 	// timeout bounds the whole step. Default 10m.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="must not be above 8760h"
 	// +kubebuilder:default="10m"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
