@@ -29,7 +29,7 @@ generate: ## Write what is generated: deep copies, CRDs, the chart, the referenc
 	$(TOOL) controller-gen object paths=./api/... crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:artifacts:config=config/crd
 	go generate ./...
 	$(TOOL) crd-ref-docs --source-path=api --config=docs/reference/crd-ref-docs.yaml --templates-dir=docs/reference/templates \
-	  --renderer=markdown --log-level=WARN --output-path=docs/reference/kinds.md
+	  --renderer=markdown --log-level=ERROR --output-path=docs/reference/kinds.md
 	rm -rf docs/reference/commands
 	go run ./cmd/refit docs docs/reference/commands
 
