@@ -14,7 +14,6 @@ import (
 type result struct {
 	When       time.Time  `json:"when"`
 	Processors int        `json:"processors"`
-	NodeTime   string     `json:"nodeTime"`
 	Fail       float64    `json:"failPercent"`
 	Figures    []*figures `json:"figures"`
 	Verdicts   []verdict  `json:"verdicts"`
@@ -22,7 +21,7 @@ type result struct {
 
 // bench measures one size after another. It never fails by what it measures.
 func bench(ctx context.Context, s settings, p programs, out io.Writer) error {
-	r := result{When: time.Now().UTC().Truncate(time.Second), Processors: runtime.NumCPU(), NodeTime: s.nodeTime.String(), Fail: s.fail}
+	r := result{When: time.Now().UTC().Truncate(time.Second), Processors: runtime.NumCPU(), Fail: s.fail}
 	if len(s.sizes) == 1 && s.kill != 0 {
 		s.kill = s.sizes[0]
 	}

@@ -38,6 +38,9 @@ func (e *event) flying() bool {
 	return e.claim && !e.gone && !e.ended() && (!e.held || e.phase == v1alpha1.NodeUpgrading)
 }
 
+// wait is from when a node was done to when the next was begun.
+type wait struct{ freed, begun time.Time }
+
 // ledger follows what happens, in the order in which it happened.
 type ledger struct {
 	mu      sync.Mutex
@@ -50,7 +53,7 @@ type ledger struct {
 
 	mostOut, limit        int
 	passed                int
-	latencies             []time.Duration
+	waits                 []wait
 	starts                []time.Time
 	firstStart, lastEnded time.Time
 	failures              int
@@ -116,7 +119,7 @@ func (l *ledger) follow(was event, known bool, e event) {
 			l.firstStart = e.at
 		}
 		if len(l.freed) > 0 {
-			l.latencies = append(l.latencies, e.at.Sub(l.freed[0]))
+			l.waits = append(l.waits, wait{freed: l.freed[0], begun: e.at})
 			l.freed = l.freed[1:]
 		}
 	}
@@ -186,6 +189,20 @@ func (l *ledger) firstStartAfter(t time.Time) time.Time {
 		return l.starts[i]
 	}
 	return time.Time{}
+}
+
+// latencies are how long the waits took, without those during which nobody led.
+func (l *ledger) latencies(killed, resumed time.Time) []time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []time.Duration
+	for _, w := range l.waits {
+		if !w.freed.After(resumed) && !w.begun.Before(killed) {
+			continue
+		}
+		out = append(out, w.begun.Sub(w.freed))
+	}
+	return out
 }
 
 // queue orders events by their version.

@@ -34,6 +34,7 @@ func table(out io.Writer, all []*figures) {
 	}
 	row("workers", func(f *figures) string { return fmt.Sprint(f.Nodes) })
 	row("may be out at once", func(f *figures) string { return fmt.Sprint(f.Limit) })
+	row("the steps of one take", func(f *figures) string { return fmt.Sprintf("%.0f s", f.NodeTime) })
 	row("whole rollout", func(f *figures) string { return fmt.Sprintf("%.0f s", f.Total) })
 	row("its workers", func(f *figures) string { return fmt.Sprintf("%.1f s", f.Workers) })
 	row("ideal of the same waves", func(f *figures) string { return fmt.Sprintf("%.1f s", f.Ideal) })

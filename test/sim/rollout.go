@@ -21,7 +21,7 @@ const (
 	// leading bounds how long the managers take until one of them leads.
 	leading = time.Minute
 	// longest bounds one rollout.
-	longest = time.Hour
+	longest = 2 * time.Hour
 )
 
 // simulation is everything that runs.
@@ -46,6 +46,7 @@ type simulation struct {
 
 // rollout runs one from its begin to its end, and measures it. Nothing is left running.
 func rollout(ctx context.Context, s settings, workers int, p programs, out io.Writer) (f *figures, err error) {
+	s = s.at(workers)
 	sim := &simulation{settings: s, workers: workers, out: out, ledger: newLedger(s.limit(workers))}
 	defer func() { err = errors.Join(err, sim.stop()) }()
 	if err := sim.setUp(ctx, p); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/url"
 	"testing"
 	"time"
@@ -44,7 +45,9 @@ func TestTheLedgerKeepsTheOrderOfTheAPIServer(t *testing.T) {
 	l.flush(now.Add(time.Minute))
 	g.Expect(l.mostOut).To(Equal(1))
 	g.Expect(l.passed).To(BeZero())
-	g.Expect(l.latencies).To(Equal([]time.Duration{300 * time.Millisecond}))
+	g.Expect(l.latencies(time.Time{}, time.Time{})).To(Equal([]time.Duration{300 * time.Millisecond}))
+	g.Expect(l.latencies(now.Add(1100*time.Millisecond), now.Add(1300*time.Millisecond))).To(BeEmpty(), "nobody led")
+	g.Expect(l.latencies(now.Add(2*time.Second), now.Add(3*time.Second))).To(HaveLen(1), "it was begun before")
 	g.Expect(l.tally().flying).To(Equal(1))
 
 	l.add(claim(8, "c", false, v1alpha1.NodeUpgrading, 2*time.Second))
@@ -66,4 +69,18 @@ leader 1
 	g.Expect(all.values("x_count", "controller")).To(Equal([]string{"a"}))
 	g.Expect(all.quantile("x", 0.5, map[string]string{"controller": "a"})).To(BeNumerically("~", 0.0556, 0.001))
 	g.Expect(all.quantile("x", 0.99, map[string]string{"controller": "a"})).To(BeNumerically("~", 0.91, 0.001))
+}
+
+func TestNodesTakeAsLongAsTheRateLeaves(t *testing.T) {
+	g := NewWithT(t)
+	s, err := parseSettings(nil, io.Discard)
+	g.Expect(err).NotTo(HaveOccurred())
+	for workers, want := range map[int]time.Duration{20: 5 * time.Second, 100: 5 * time.Second, 1000: 25 * time.Second, 5000: 125 * time.Second} {
+		g.Expect(s.at(workers).nodeTime).To(Equal(want), "%d workers", workers)
+	}
+	s, err = parseSettings([]string{"--node-time=7s"}, io.Discard)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.at(1000).nodeTime).To(Equal(7 * time.Second))
+	_, err = parseSettings([]string{"--rate=0"}, io.Discard)
+	g.Expect(err).To(MatchError(ContainSubstring("a rate more than 0")))
 }
