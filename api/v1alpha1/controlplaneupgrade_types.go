@@ -46,6 +46,10 @@ type ControlPlaneUpgradeStatus struct {
 	Upgraded int64 `json:"upgraded"`
 	// ready says that all of them are.
 	Ready bool `json:"ready"`
+	// turn counts how often the manager took its turn to begin nodes: of two managers with the same observation, the API server lets only
+	// one count on.
+	// +optional
+	Turn int64 `json:"turn,omitempty"`
 	// current is the node in flight, empty when there is none.
 	// +optional
 	Current string `json:"current,omitempty"`

@@ -183,6 +183,10 @@ type KubernetesUpgradeStatus struct {
 	// hop is the version now being installed.
 	// +optional
 	Hop string `json:"hop,omitempty"`
+	// turn counts how often the manager took its turn to begin nodes: of two managers with the same observation, the API server lets only
+	// one count on.
+	// +optional
+	Turn int64 `json:"turn,omitempty"`
 	// state of the upgrade.
 	// +optional
 	State UpgradeState `json:"state,omitempty"`

@@ -129,3 +129,27 @@ func TestWhatCannotBeChangedAfterwards(t *testing.T) {
 	nu.Spec.KubernetesVersion = "v1.36.4"
 	g.Expect(c.Update(t.Context(), nu)).To(MatchError(ContainSubstring("delete this NodeUpgrade and create another")))
 }
+
+func TestANodeThatIsBeingUpgradedCannotBeHeld(t *testing.T) {
+	g := NewWithT(t)
+	c := testcluster.Start(t).Client
+	nu := &v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "held", Namespace: "default"}, Spec: v1alpha1.NodeUpgradeSpec{
+		Machine: corev1.ObjectReference{Name: "worker-0"}, KubernetesVersion: "v1.36.3", NodeType: v1alpha1.NodeTypeWorker, Hold: true}}
+	g.Expect(c.Create(t.Context(), nu)).To(Succeed())
+	for _, phase := range []v1alpha1.NodeUpgradePhase{v1alpha1.NodeStaged, v1alpha1.NodeUpgrading, v1alpha1.NodeFailed} {
+		for _, hold := range []bool{false, true} {
+			nu.Spec.Hold = hold
+			err := c.Update(t.Context(), nu)
+			if phase == v1alpha1.NodeFailed && hold {
+				g.Expect(err).To(MatchError(ContainSubstring("use spec.abort")), "it is Upgrading still")
+				break
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+		}
+		nu.Spec.Hold = false
+		nu.Status.Phase = phase
+		g.Expect(c.Status().Update(t.Context(), nu)).To(Succeed())
+	}
+	nu.Spec.Hold = true
+	g.Expect(c.Update(t.Context(), nu)).To(Succeed(), "its upgrade has ended")
+}

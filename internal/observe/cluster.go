@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,9 @@ type Observer struct {
 	Etcd  EtcdCertificates
 	Clock clock.PassiveClock
 
+	// selectable says that the API server selects NodeUpgrades by their fields.
+	selectable atomic.Bool
+
 	etcd         memo[snapshot.Etcd]
 	certificates memo[[]snapshot.Certificate]
 	webhooks     memo[[]snapshot.Webhook]
@@ -62,7 +66,7 @@ type Freshness bool
 const (
 	// Cached takes what is at hand: good enough to see that there is nothing to do.
 	Cached Freshness = false
-	// Fresh reads the claims on nodes from the API server and asks etcd now: what a start of anything has to rest on.
+	// Fresh reads the claims by which nodes may be out from the API server and asks etcd now: what a start of anything has to rest on.
 	Fresh Freshness = true
 )
 
@@ -117,7 +121,7 @@ func (o *Observer) parts(ctx context.Context, c *snapshot.Cluster, pods []corev1
 		return err
 	})
 	reads.add(snapshot.PartKubeadm, func() (err error) {
-		c.Kubeadm, err = o.kubeadm.get(ctx, o.Clock, age, within(kubeadmWithin, func(ctx context.Context) (snapshot.Kubeadm, error) { return readKubeadm(ctx, o.Live) }))
+		c.Kubeadm, err = o.kubeadm.get(ctx, o.Clock, kubeadmAge(c, age), within(kubeadmWithin, func(ctx context.Context) (snapshot.Kubeadm, error) { return readKubeadm(ctx, o.Live) }))
 		return err
 	})
 	for part, why := range reads.wait() {
@@ -127,20 +131,16 @@ func (o *Observer) parts(ctx context.Context, c *snapshot.Cluster, pods []corev1
 
 func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []corev1.Pod, error) {
 	c := &snapshot.Cluster{Now: o.Clock.Now(), Unobserved: map[snapshot.Part]string{}}
-	claims := o.Reader
-	if f == Fresh {
-		claims = o.Live
-	}
 	// What orders nodes is read before the claims on them: whoever begins a node writes to the former first (claim.TakeTurn), so
-	// that a claim which is missed here makes that write fail. Nodes come last, and can only be further than their claims say.
-	if err := o.objects(ctx, c, claims); err != nil {
+	// that a claim which is missed here makes that write fail. The same holds for a cache that is behind with what orders them.
+	// Nodes come last, and can only be further than their claims say.
+	if err := o.objects(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	var upgrades v1alpha1.NodeUpgradeList
-	if err := claims.List(ctx, &upgrades, client.InNamespace(v1alpha1.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, nil, fmt.Errorf("list NodeUpgrades: %w", err)
+	var err error
+	if c.NodeUpgrades, err = o.nodeUpgrades(ctx, f); err != nil {
+		return nil, nil, err
 	}
-	c.NodeUpgrades = upgrades.Items
 	// Nodes, Pods and claims are thousands and only looked at: they need not be copied out of the cache.
 	var nodes corev1.NodeList
 	if err := o.Reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
@@ -152,7 +152,7 @@ func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []
 	}
 	slices.SortFunc(c.Nodes, func(a, b snapshot.Node) int { return strings.Compare(a.Name, b.Name) })
 	var pods corev1.PodList
-	err := o.Reader.List(ctx, &pods, client.InNamespace(systemNamespace), client.MatchingLabels{LabelTier: TierControlPlane}, client.UnsafeDisableDeepCopy)
+	err = o.Reader.List(ctx, &pods, client.InNamespace(systemNamespace), client.MatchingLabels{LabelTier: TierControlPlane}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		c.Unobserved[snapshot.PartControlPlanePods] = fmt.Sprintf("list the Pods of control planes: %v", err)
 		return c, nil, nil
@@ -162,7 +162,7 @@ func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []
 }
 
 // objects reads Refit's own objects, except NodeUpgrades.
-func (o *Observer) objects(ctx context.Context, c *snapshot.Cluster, claims client.Reader) error {
+func (o *Observer) objects(ctx context.Context, c *snapshot.Cluster) error {
 	var (
 		versions      v1alpha1.KubernetesVersionList
 		upgrades      v1alpha1.KubernetesUpgradeList
@@ -172,10 +172,10 @@ func (o *Observer) objects(ctx context.Context, c *snapshot.Cluster, claims clie
 	if err := o.Reader.List(ctx, &versions); err != nil {
 		return fmt.Errorf("list KubernetesVersions: %w", err)
 	}
-	if err := claims.List(ctx, &upgrades); err != nil {
+	if err := o.Reader.List(ctx, &upgrades); err != nil {
 		return fmt.Errorf("list KubernetesUpgrades: %w", err)
 	}
-	if err := claims.List(ctx, &controlPlanes, client.InNamespace(v1alpha1.Namespace)); err != nil {
+	if err := o.Reader.List(ctx, &controlPlanes, client.InNamespace(v1alpha1.Namespace)); err != nil {
 		return fmt.Errorf("list ControlPlaneUpgrades: %w", err)
 	}
 	if err := o.Reader.List(ctx, &plans); err != nil {
@@ -183,6 +183,15 @@ func (o *Observer) objects(ctx context.Context, c *snapshot.Cluster, claims clie
 	}
 	c.Versions, c.Upgrades, c.ControlPlaneUpgrades, c.Plans = versions.Items, upgrades.Items, controlPlanes.Items, plans.Items
 	return nil
+}
+
+// kubeadmAge is how old kubeadm's record may be: only the upgrade of a control plane changes it, and decides by it.
+func kubeadmAge(c *snapshot.Cluster, age time.Duration) time.Duration {
+	busy := slices.ContainsFunc(c.ControlPlaneUpgrades, func(u v1alpha1.ControlPlaneUpgrade) bool { return !u.Status.Ready })
+	if len(c.ControlPlaneUpgrades) == 0 || busy {
+		return age
+	}
+	return max(age, etcdAge)
 }
 
 func controlPlaneInFlight(claims []v1alpha1.NodeUpgrade) bool {

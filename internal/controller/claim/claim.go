@@ -46,22 +46,23 @@ func OnNode(a rollout.Action) bool {
 	return false
 }
 
-// Carry does one action on a node. It returns an IsConflict error where somebody changed the claim since it was observed.
-func Carry(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner, a rollout.Action) error {
+// Carry does one action on a node, and returns the claim as it was written, nil where there is none (any more). It returns an IsConflict
+// error where somebody changed the claim since it was observed.
+func Carry(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner, a rollout.Action) (client.Object, error) {
 	if a.Kind == rollout.Stage {
 		return stage(ctx, c, seen, o, a)
 	}
 	nu := find(seen, a.Name)
 	if nu == nil {
-		return nil // it is gone; the next observation decides anew
+		return nil, nil // it is gone; the next observation decides anew
 	}
 	if a.Kind == rollout.Forget {
 		err := c.Delete(ctx, nu, client.Preconditions{UID: &nu.UID, ResourceVersion: &nu.ResourceVersion})
-		return wrap("forget", a.Name, client.IgnoreNotFound(err))
+		return nil, wrap("forget", a.Name, client.IgnoreNotFound(err))
 	}
 	if Begins([]rollout.Action{a}) {
 		if err := o.Turn.check(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	changed := nu.DeepCopy()
@@ -80,16 +81,19 @@ func Carry(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner
 	case rollout.Abort:
 		changed.Spec.Abort = true
 	default:
-		return fmt.Errorf("%s is no action on a node", a.Kind)
+		return nil, fmt.Errorf("%s is no action on a node", a.Kind)
 	}
-	return wrap(string(a.Kind), a.Name, c.Update(ctx, changed))
+	if err := c.Update(ctx, changed); err != nil {
+		return nil, wrap(string(a.Kind), a.Name, err)
+	}
+	return changed, nil
 }
 
 // stage creates the claim, held. That it exists already is no error: its name says what it is for.
-func stage(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner, a rollout.Action) error {
+func stage(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner, a rollout.Action) (client.Object, error) {
 	node := seen.Node(a.Node)
 	if node == nil {
-		return nil
+		return nil, nil
 	}
 	nu := &v1alpha1.NodeUpgrade{
 		ObjectMeta: metav1.ObjectMeta{
@@ -112,10 +116,13 @@ func stage(ctx context.Context, c client.Client, seen *snapshot.Cluster, o Owner
 	}
 	mark(nu, a.Resume)
 	err := c.Create(ctx, nu)
-	if apierrors.IsAlreadyExists(err) {
-		return nil
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return nil, nil
+	case err != nil:
+		return nil, wrap("create", a.Name, err)
 	}
-	return wrap("create", a.Name, err)
+	return nu, nil
 }
 
 func mark(nu *v1alpha1.NodeUpgrade, resume int64) {

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// annotationTurn counts, on the object that orders nodes, how often nodes were begun for it.
-const annotationTurn = "refit.dev/turn"
 
 // TurnLasts is how long after taking its turn a manager may begin nodes. It is shorter than the time in which another manager can
 // become the leader: one that was stopped and wakes up as a leader no more begins nothing.
@@ -27,21 +23,13 @@ type Turn struct {
 	taken time.Time
 }
 
-// TakeTurn writes to the object as it was read before the observation that the decision rests on. The API server refuses that where
-// somebody else took a turn since, so that of two managers with the same observation only one begins anything.
-func TakeTurn(ctx context.Context, c client.Client, clk clock.PassiveClock, o client.Object) (*Turn, error) {
+// TakeTurn writes the status of the object that orders nodes, as it was read before the observation that the decision rests on, and counts
+// on in it. The API server refuses that where somebody else took a turn since, so that of two managers with the same observation only one
+// begins anything.
+func TakeTurn(ctx context.Context, c client.Client, clk clock.PassiveClock, o client.Object, count *int64) (*Turn, error) {
 	taken := clk.Now()
-	annotations := o.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	n, err := strconv.ParseInt(annotations[annotationTurn], 10, 64)
-	if err != nil {
-		n = 0
-	}
-	annotations[annotationTurn] = strconv.FormatInt(n+1, 10)
-	o.SetAnnotations(annotations)
-	if err := c.Update(ctx, o); err != nil {
+	*count++
+	if err := c.Status().Update(ctx, o); err != nil {
 		return nil, fmt.Errorf("take the turn of %s: %w", o.GetName(), err)
 	}
 	return &Turn{clock: clk, taken: taken}, nil

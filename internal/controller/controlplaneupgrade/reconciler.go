@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/cachewait"
 	"refit.dev/refit/internal/controller/claim"
 	"refit.dev/refit/internal/gate"
 	"refit.dev/refit/internal/observe"
@@ -56,13 +57,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || u == nil { // nothing is concluded from what could not be read
 		return ctrl.Result{}, err
 	}
-	var turn *claim.Turn
-	if claim.Begins(d.Actions) {
-		if turn, err = claim.TakeTurn(ctx, r.Client, r.Clock, u); err != nil {
-			return stale(err)
-		}
-	}
-	if err := r.write(ctx, u, d); err != nil {
+	turn, err := r.write(ctx, u, d)
+	if err != nil {
 		return stale(err)
 	}
 	owner := claim.Owner{Turn: turn, Upgrade: u.Labels[v1alpha1.LabelUpgrade], Drain: u.Spec.Drain,
@@ -72,9 +68,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	for _, a := range d.Actions {
 		log.FromContext(ctx).Info("acting", "action", a.Kind, "node", a.Node, "version", a.Version, "first", a.First, "why", a.Why)
-		if err := claim.Carry(ctx, r.Client, seen, owner, a); err != nil {
+		written, err := claim.Carry(ctx, r.Client, seen, owner, a)
+		if err != nil {
 			return stale(err)
 		}
+		cachewait.For(ctx, r.Client, u, written)
 	}
 	if d.Status.Ready {
 		return ctrl.Result{}, nil
@@ -93,15 +91,21 @@ func (r *Reconciler) decide(ctx context.Context, key client.ObjectKey, f observe
 	return seen, u, rollout.DecideControlPlane(rollout.ControlPlaneInput{Cluster: seen, Upgrade: u}), nil
 }
 
-// write stores the status where it changed, and tells what became of the gates.
-func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade, d rollout.ControlPlaneDecision) error {
-	if equality.Semantic.DeepEqual(u.Status, d.Status) {
-		return nil
+// write stores the status where it changed, takes the turn where a node is to be begun, and tells what became of the gates.
+func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade, d rollout.ControlPlaneDecision) (turn *claim.Turn, err error) {
+	begins := claim.Begins(d.Actions)
+	if !begins && equality.Semantic.DeepEqual(u.Status, d.Status) {
+		return nil, nil
 	}
 	before := u.Status
 	u.Status = d.Status
-	if err := r.Client.Status().Update(ctx, u); err != nil {
-		return err
+	if begins {
+		turn, err = claim.TakeTurn(ctx, r.Client, r.Clock, u, &u.Status.Turn)
+	} else {
+		err = r.Client.Status().Update(ctx, u)
+	}
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case d.Status.Ready && !before.Ready:
@@ -111,7 +115,7 @@ func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade,
 	case len(gate.Closed(d.Gates)) > 0 && d.Status.Waiting != before.Waiting:
 		r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, rollout.ReasonGatesClosed, "Wait", "%s", d.Status.Waiting)
 	}
-	return nil
+	return turn, nil
 }
 
 func find(seen *snapshot.Cluster, key client.ObjectKey) *v1alpha1.ControlPlaneUpgrade {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/claim"
@@ -19,19 +20,19 @@ import (
 
 var kind = v1alpha1.GroupVersion.WithKind("KubernetesUpgrade")
 
-// carry does one action. Each may have been done before, by a manager that was killed just after.
-func (r *Reconciler) carry(ctx context.Context, t *turn, a rollout.Action) error {
+// carry does one action, and returns the claim that it wrote. Each may have been done before, by a manager that was killed just after.
+func (r *Reconciler) carry(ctx context.Context, t *turn, a rollout.Action) (written client.Object, err error) {
 	switch a.Kind {
 	case rollout.ApplyControlPlane:
-		return r.applyControlPlane(ctx, t, a)
+		return nil, r.applyControlPlane(ctx, t, a)
 	case rollout.RunNetworking:
-		return r.runNetworking(ctx, t, a)
+		return nil, r.runNetworking(ctx, t, a)
 	case rollout.RunVerification:
-		return r.runVerification(ctx, t, a)
+		return nil, r.runVerification(ctx, t, a)
 	default:
 		plan, err := rollout.PlanOf(t.seen, t.upgrade.Spec.Plan)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		owner := claim.Owner{Turn: t.right, Upgrade: t.upgrade.Name, Drain: plan.Drain, Reference: *metav1.NewControllerRef(t.upgrade, kind)}
 		return claim.Carry(ctx, r.Client, t.seen, owner, a)

@@ -15,9 +15,9 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/cachewait"
 	"refit.dev/refit/internal/controller/claim"
 	"refit.dev/refit/internal/observe"
 	"refit.dev/refit/internal/rollout"
@@ -72,19 +72,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || t == nil { // nothing is concluded from what could not be read
 		return ctrl.Result{}, err
 	}
-	if claim.Begins(t.decision.Actions) {
-		if t.right, err = claim.TakeTurn(ctx, r.Client, r.Clock, t.upgrade); err != nil {
-			return stale(err)
-		}
-	}
 	if err := r.write(ctx, t); err != nil {
 		return stale(err)
 	}
-	for _, a := range t.decision.Actions {
-		log.FromContext(ctx).Info("acting", "action", a.Kind, "node", a.Node, "version", a.Version, "why", a.Why)
-		if err := r.carry(ctx, t, a); err != nil {
-			return stale(err)
-		}
+	written, err := r.carryAll(ctx, t)
+	cachewait.For(ctx, r.Client, append(written, t.upgrade)...)
+	if err != nil {
+		return stale(err)
 	}
 	if ended := t.upgrade.Status.CompletedAt; t.upgrade.Finished() && (ended == nil || r.Clock.Since(ended.Time) >= lastLooks) {
 		return ctrl.Result{}, nil
@@ -109,14 +103,20 @@ func (r *Reconciler) decide(ctx context.Context, name string, f observe.Freshnes
 	return t, nil
 }
 
-// write stores the status where it changed, and tells what came of it.
-func (r *Reconciler) write(ctx context.Context, t *turn) error {
-	if equality.Semantic.DeepEqual(t.upgrade.Status, t.decision.Status) {
+// write stores the status where it changed, takes the turn where nodes are to be begun, and tells what came of it.
+func (r *Reconciler) write(ctx context.Context, t *turn) (err error) {
+	begins := claim.Begins(t.decision.Actions)
+	if !begins && equality.Semantic.DeepEqual(t.upgrade.Status, t.decision.Status) {
 		return nil
 	}
 	before := t.upgrade.Status
 	t.upgrade.Status = t.decision.Status
-	if err := r.Client.Status().Update(ctx, t.upgrade); err != nil {
+	if begins {
+		t.right, err = claim.TakeTurn(ctx, r.Client, r.Clock, t.upgrade, &t.upgrade.Status.Turn)
+	} else {
+		err = r.Client.Status().Update(ctx, t.upgrade)
+	}
+	if err != nil {
 		return fmt.Errorf("write the status of KubernetesUpgrade %s: %w", t.upgrade.Name, err)
 	}
 	r.announce(t, before)
@@ -134,8 +134,10 @@ func find(seen *snapshot.Cluster, name string) *v1alpha1.KubernetesUpgrade {
 
 // stale turns a lost race into another look.
 func stale(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) || errors.Is(err, claim.ErrTurnOver) {
+	if outdated(err) {
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	}
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
+
+func outdated(err error) bool { return apierrors.IsConflict(err) || errors.Is(err, claim.ErrTurnOver) }

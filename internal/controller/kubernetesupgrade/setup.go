@@ -9,20 +9,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/wake"
 )
 
-// timeout bounds one reconcile, its observation included.
-const timeout = time.Minute
+const (
+	// timeout bounds one reconcile, its observation included.
+	timeout = time.Minute
+	// gather is how long changes of nodes and of their claims are gathered. It is most of the time between one node that is done
+	// and the next that is begun.
+	gather = 200 * time.Millisecond
+)
 
 // SetupWithManager registers the reconciler: it wakes on upgrades, on what they own, on the claims of their nodes, and on nodes,
 // versions and plans.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	unfinished := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+	unfinished := wake.Gather(gather, func(ctx context.Context, _ client.Object) []reconcile.Request {
 		var list v1alpha1.KubernetesUpgradeList
 		if err := mgr.GetClient().List(ctx, &list); err != nil {
 			return nil
@@ -39,7 +43,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("kubernetesupgrade").
 		For(&v1alpha1.KubernetesUpgrade{}).
 		Owns(&v1alpha1.ControlPlaneUpgrade{}).
-		Watches(&v1alpha1.NodeUpgrade{}, handler.EnqueueRequestsFromMapFunc(byLabel)).
+		Watches(&v1alpha1.NodeUpgrade{}, wake.Gather(gather, byLabel), builder.WithPredicates(wake.OnClaim())).
 		Watches(&corev1.Node{}, unfinished, builder.WithPredicates(wake.OnNode())).
 		Watches(&v1alpha1.KubernetesVersion{}, unfinished).
 		Watches(&v1alpha1.RolloutPlan{}, unfinished).

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/cachewait"
 )
 
 // act carries out one action. Each may have been carried out before, by a manager that was killed just after.
@@ -38,6 +39,7 @@ func (r *Reconciler) createPod(ctx context.Context, nu *v1alpha1.NodeUpgrade, a 
 	if err := r.Client.Create(ctx, pod); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
 	}
+	cachewait.For(ctx, r.Client, pod)
 	return nil
 }
 
@@ -62,6 +64,7 @@ func (r *Reconciler) uncordon(ctx context.Context, o *Observation) error {
 	if err := r.Client.Patch(ctx, node, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("uncordon node %s: %w", node.Name, err)
 	}
+	cachewait.For(ctx, r.Client, node)
 	return nil
 }
 

@@ -8,9 +8,13 @@ import (
 	"refit.dev/refit/api/v1alpha1"
 )
 
-// announce emits an event for each condition that became something else; its reason is the condition's.
+// announce emits an event for each condition that became something else; its reason is the condition's. Of a worker, whose like there
+// are thousands, it tells what a person is to know: that it is done, given up, or in trouble.
 func (r *Reconciler) announce(nu *v1alpha1.NodeUpgrade, before *v1alpha1.NodeUpgradeStatus) {
 	for _, c := range transitions(before.Conditions, nu.Status.Conditions) {
+		if nu.Spec.NodeType == v1alpha1.NodeTypeWorker && routine(c) {
+			continue
+		}
 		kind := corev1.EventTypeNormal
 		if warnings[c.Reason] || failedReasons[c.Reason] {
 			kind = corev1.EventTypeWarning
@@ -18,6 +22,16 @@ func (r *Reconciler) announce(nu *v1alpha1.NodeUpgrade, before *v1alpha1.NodeUpg
 		r.Recorder.Eventf(nu, nil, kind, c.Reason, c.Type, "%s", eventNote(c))
 	}
 }
+
+// routine says that a condition tells of nothing but a step on the way.
+func routine(c metav1.Condition) bool {
+	if warnings[c.Reason] || failedReasons[c.Reason] {
+		return false
+	}
+	return c.Type != v1alpha1.ConditionReady || routineReasons[c.Reason]
+}
+
+var routineReasons = map[string]bool{ReasonPending: true, ReasonStaging: true, ReasonStaged: true, ReasonUpgrading: true, ReasonSettling: true}
 
 func eventNote(c metav1.Condition) string {
 	if c.Message == "" {

@@ -37,7 +37,8 @@ type Observation struct {
 	Version *v1alpha1.KubernetesVersion
 	// Pods by their role, those of other NodeUpgrades on the same node included.
 	Pods map[Role]*corev1.Pod
-	// Cluster holds every node and the wanted version, and nothing else.
+	// Cluster holds the wanted version and nodes, and nothing else: for a control plane every node, for a worker at least itself
+	// and one that takes its pods, where there is one.
 	Cluster snapshot.Cluster
 	// EtcdMembers says that etcd runs as static Pods of the control planes.
 	EtcdMembers bool

@@ -3,6 +3,7 @@ package nodeupgrade
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,6 +11,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/snapshot"
 )
 
 const (
@@ -30,25 +32,50 @@ func (r *Reconciler) observe(ctx context.Context, nu *v1alpha1.NodeUpgrade) (Obs
 
 func (r *Reconciler) observeNodes(ctx context.Context, o *Observation) error {
 	name := o.Upgrade.Spec.Machine.Name
-	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil { // they are thousands, and only looked at
-		return fmt.Errorf("list nodes: %w", err)
+	var node corev1.Node
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &node)
+	if apierrors.IsNotFound(err) { // the cache may be behind: a node is gone only where the API server itself says so
+		err = r.Live.Get(ctx, client.ObjectKey{Name: name}, &node)
 	}
-	for i := range nodes.Items {
-		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(&nodes.Items[i]))
-		if nodes.Items[i].Name == name {
-			o.Node = &nodes.Items[i]
-		}
-	}
-	if o.Node != nil {
-		return nil
-	}
-	var node corev1.Node // the cache may be behind: a node is gone only where the API server itself says so
-	switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &node); {
+	switch {
 	case err == nil:
 		o.Node = &node
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("get node %s: %w", name, err)
+	}
+	if o.Upgrade.Spec.NodeType == v1alpha1.NodeTypeWorker {
+		return r.observeOthers(ctx, o)
+	}
+	return r.observeAll(ctx, o, 0)
+}
+
+// observeOthers looks for another node that takes pods. Thousands are not looked at for each step of each of them: mostly one
+// of the first few does.
+func (r *Reconciler) observeOthers(ctx context.Context, o *Observation) error {
+	const few = 10
+	if err := r.observeAll(ctx, o, few); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(o.Cluster.Nodes, func(n snapshot.Node) bool { return n.Name != o.Upgrade.Spec.Machine.Name && n.TakesPods() }) {
+		return nil
+	}
+	return r.observeAll(ctx, o, 0)
+}
+
+// observeAll looks at so many nodes, at all where that is 0, and at the one to be upgraded as it was read.
+func (r *Reconciler) observeAll(ctx context.Context, o *Observation, most int64) error {
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy, client.Limit(most)); err != nil { // they are only looked at
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	o.Cluster.Nodes = o.Cluster.Nodes[:0]
+	if o.Node != nil {
+		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
+	}
+	for i := range nodes.Items {
+		if nodes.Items[i].Name != o.Upgrade.Spec.Machine.Name {
+			o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(&nodes.Items[i]))
+		}
 	}
 	return nil
 }

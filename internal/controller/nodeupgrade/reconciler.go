@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/cachewait"
 )
 
 // staleAfter is when to look again after somebody else wrote the object first.
@@ -28,20 +30,28 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 	Limits   Limits
+
+	untold untold
 }
 
 // Reconcile observes once, decides once, writes the status, and carries out one action.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var nu v1alpha1.NodeUpgrade
 	if err := r.Client.Get(ctx, req.NamespacedName, &nu); err != nil {
+		r.untold.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	before := nu.Status.DeepCopy()
+	r.untold.restore(&nu)
 	o, err := r.observe(ctx, &nu)
 	if err != nil { // nothing is concluded from what could not be read
 		return ctrl.Result{}, fmt.Errorf("observe NodeUpgrade %s: %w", nu.Name, err)
 	}
 	d := Decide(o, r.Limits)
-	before := nu.Status.DeepCopy()
+	if r.untold.keep(&nu, before, d, o.Now) {
+		return ctrl.Result{RequeueAfter: sooner(wait.Jitter(tellAgain, 1), d.RequeueAfter)}, nil
+	}
+	nu.Status = *before
 	switch err := r.writeStatus(ctx, &nu, d); {
 	case apierrors.IsConflict(err):
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
@@ -73,5 +83,15 @@ func (r *Reconciler) writeStatus(ctx context.Context, nu *v1alpha1.NodeUpgrade, 
 	if err := r.Client.Status().Update(ctx, nu); err != nil {
 		return fmt.Errorf("write the status of NodeUpgrade %s: %w", nu.Name, err)
 	}
+	cachewait.For(ctx, r.Client, nu)
+	r.untold.forget(client.ObjectKeyFromObject(nu))
 	return nil
+}
+
+// sooner is the shorter of two times, where 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if b > 0 && b < a {
+		return b
+	}
+	return a
 }

@@ -1,0 +1,106 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"refit.dev/refit/api/v1alpha1"
+)
+
+// pageSize is how many objects are asked for at once.
+const pageSize = 500
+
+// begun selects the claims whose nodes may be out of service by them: those that are neither held nor completed. A claim that is held while
+// its node is being changed cannot be (a rule of the kind), and one that is completed is never begun again.
+var begun = fields.AndSelectors(fields.OneTermNotEqualSelector("spec.hold", "true"), fields.OneTermNotEqualSelector("status.completed", "true"))
+
+// nodeUpgrades are the claims on nodes. Fresh ones are the cache's, with those that the API server says are begun: a cache that is
+// behind must not hide that a node is out. That it still shows one as being changed which is done meanwhile takes nothing out.
+func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.NodeUpgrade, error) {
+	own := client.InNamespace(v1alpha1.Namespace)
+	if f == Fresh && !o.selectable.Load() {
+		ok, err := o.selects(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return o.pages(ctx, own)
+		}
+		o.selectable.Store(true)
+	}
+	var live []v1alpha1.NodeUpgrade
+	if f == Fresh {
+		var err error
+		if live, err = o.pages(ctx, own, client.MatchingFieldsSelector{Selector: begun}); err != nil {
+			return nil, err
+		}
+	}
+	var cached v1alpha1.NodeUpgradeList
+	if err := o.Reader.List(ctx, &cached, own, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list NodeUpgrades: %w", err)
+	}
+	return overlay(cached.Items, live), nil
+}
+
+// selects says whether the API server knows the fields that begun selects by: Kubernetes before v1.31 does not, nor does a kind that was
+// installed before them.
+func (o *Observer) selects(ctx context.Context) (bool, error) {
+	var none v1alpha1.NodeUpgradeList
+	err := o.Live.List(ctx, &none, client.InNamespace(v1alpha1.Namespace), client.MatchingFieldsSelector{Selector: begun}, client.Limit(1))
+	if apierrors.IsBadRequest(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("list NodeUpgrades: %w", err)
+	}
+	return true, nil
+}
+
+// overlay puts what the API server says in place of what the cache says, where that is older.
+func overlay(cached, live []v1alpha1.NodeUpgrade) []v1alpha1.NodeUpgrade {
+	at := make(map[string]int, len(live))
+	for i := range live {
+		at[live[i].Name] = i
+	}
+	out := make([]v1alpha1.NodeUpgrade, 0, len(cached)+len(live))
+	for i := range cached {
+		k, ok := at[cached[i].Name]
+		if ok && newer(&live[k], &cached[i]) {
+			continue
+		}
+		out = append(out, cached[i])
+		delete(at, cached[i].Name)
+	}
+	for i := range live {
+		if _, ok := at[live[i].Name]; ok {
+			out = append(out, live[i])
+		}
+	}
+	return out
+}
+
+// newer says that a is, or may be, of a later time than b.
+func newer(a, b *v1alpha1.NodeUpgrade) bool {
+	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	return err != nil || order > 0
+}
+
+// pages asks the API server, page by page.
+func (o *Observer) pages(ctx context.Context, options ...client.ListOption) ([]v1alpha1.NodeUpgrade, error) {
+	var all []v1alpha1.NodeUpgrade
+	for next := ""; ; {
+		var page v1alpha1.NodeUpgradeList
+		if err := o.Live.List(ctx, &page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, options...)...); err != nil {
+			return nil, fmt.Errorf("list NodeUpgrades: %w", err)
+		}
+		all = append(all, page.Items...)
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
