@@ -52,7 +52,7 @@ func (d Drain) Done(ctx context.Context) (bool, string, error) {
 	if err != nil {
 		return false, "", err
 	}
-	others, err := d.elsewhere(ctx)
+	others, err := d.elsewhere(ctx, pods)
 	if err != nil {
 		return false, "", err
 	}
@@ -78,7 +78,11 @@ func (d Drain) Run(ctx context.Context) (string, error) {
 	}
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	others, err := d.elsewhere(within)
+	pods, err := d.list(within)
+	if err != nil {
+		return "", err
+	}
+	others, err := d.elsewhere(within, pods)
 	if err != nil {
 		return "", err
 	}

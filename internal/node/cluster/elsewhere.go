@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -13,35 +14,58 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// elsewhere are the nodes that a pod of this node could move to. A pod that none of them takes stays where it is: evicting it
-// would only take it away, and its budget would hold the drain up until its time is over.
+// elsewherePage is how many nodes are looked at at once: mostly the first ones take whatever a node has, and thousands are a large answer.
+const elsewherePage = 100
+
+// elsewhere are nodes that the pods of this node could move to. A pod that no node takes stays where it is: evicting it would only
+// take it away, and its budget would hold the drain up until its time is over.
 type elsewhere struct {
 	nodes []corev1.Node
+	// more says that there are nodes that were not looked at.
+	more bool
 }
 
-// elsewhere lists the other nodes that are in service.
-func (d Drain) elsewhere(ctx context.Context) (elsewhere, error) {
+// elsewhere looks for other nodes that are in service, until they take every one of those pods or there are no more.
+func (d Drain) elsewhere(ctx context.Context, pods []*corev1.Pod) (elsewhere, error) {
 	var e elsewhere
 	err := d.Retry(ctx, "listing the other nodes", patience, firstPause, again, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, requestDeadline)
-		defer cancel()
-		list, err := d.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return fmt.Errorf("list the nodes: %w", err)
-		}
-		e.nodes = nil
-		for _, n := range list.Items {
-			if n.Name != d.Spec.NodeName && !n.Spec.Unschedulable && ready(&n) {
-				e.nodes = append(e.nodes, n)
+		e = elsewhere{}
+		for page := ""; ; {
+			next, err := d.lookAt(ctx, &e, page)
+			if err != nil {
+				return fmt.Errorf("list the nodes: %w", err)
 			}
+			e.more = next != ""
+			if !e.more || !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !e.fits(p) }) {
+				return nil
+			}
+			page = next
 		}
-		return nil
 	})
 	return e, err
 }
 
-// takes says whether any of the nodes may run the pod, by its node selector, its node affinity and its tolerations.
-func (e elsewhere) takes(pod *corev1.Pod) bool {
+// lookAt adds the nodes of a page, and returns the next page, empty where there is none.
+func (d Drain) lookAt(ctx context.Context, e *elsewhere, page string) (next string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
+	defer cancel()
+	list, err := d.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: elsewherePage, Continue: page})
+	if err != nil {
+		return "", err
+	}
+	for i := range list.Items {
+		if n := &list.Items[i]; n.Name != d.Spec.NodeName && !n.Spec.Unschedulable && ready(n) {
+			e.nodes = append(e.nodes, *n)
+		}
+	}
+	return list.Continue, nil
+}
+
+// takes says whether a node may run the pod. One that came since may be taken by a node that was not looked at.
+func (e elsewhere) takes(pod *corev1.Pod) bool { return e.more || e.fits(pod) }
+
+// fits says whether any of the nodes may run the pod, by its node selector, its node affinity and its tolerations.
+func (e elsewhere) fits(pod *corev1.Pod) bool {
 	wanted := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for i := range e.nodes {
 		n := &e.nodes[i]
