@@ -16,6 +16,7 @@ import (
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/buildinfo"
+	"refit.dev/refit/internal/paging"
 	"refit.dev/refit/internal/target/openshift"
 )
 
@@ -63,7 +64,7 @@ func (a *app) connect() (client.WithWatch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
-	return c, nil
+	return paging.Client{WithWatch: c}, nil
 }
 
 // listUpgrades gives the KubernetesUpgrades, the newest first.

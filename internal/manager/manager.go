@@ -25,6 +25,7 @@ import (
 	"refit.dev/refit/internal/controller/kubernetesversion"
 	"refit.dev/refit/internal/controller/nodeupgrade"
 	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/paging"
 	"refit.dev/refit/internal/target/openshift"
 )
 
@@ -105,10 +106,10 @@ func build(config *rest.Config, o Options) (ctrl.Manager, error) {
 }
 
 func register(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	real := clock.RealClock{}
-	observer := &observe.Observer{Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Config: mgr.GetConfig(),
+	real, live := clock.RealClock{}, paging.Reader{Reader: mgr.GetAPIReader()}
+	observer := &observe.Observer{Reader: mgr.GetClient(), Live: live, Config: mgr.GetConfig(),
 		Etcd: observe.EtcdCertificates(o.EtcdCertificates), Clock: real}
-	nodes := &nodeupgrade.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
+	nodes := &nodeupgrade.Reconciler{Client: mgr.GetClient(), Live: live,
 		Recorder: mgr.GetEventRecorder("refit"), Clock: real, Limits: nodeupgrade.DefaultLimits()}
 	if err := nodes.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the NodeUpgrade controller: %w", err)

@@ -12,6 +12,7 @@ import (
 	"refit.dev/refit/internal/controller/upgradejob"
 	"refit.dev/refit/internal/metrics"
 	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/paging"
 	"refit.dev/refit/internal/prometheus"
 	"refit.dev/refit/internal/target"
 	"refit.dev/refit/internal/target/kubernetes"
@@ -20,14 +21,14 @@ import (
 
 // registerWindows sets up what maintenance windows need.
 func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) error {
-	real := clock.RealClock{}
+	real, live := clock.RealClock{}, paging.Reader{Reader: mgr.GetAPIReader()}
 	isOpenShift, hasPools, err := openshift.Served(mgr.GetRESTMapper())
 	if err != nil {
 		return fmt.Errorf("see whether the cluster is OpenShift: %w", err)
 	}
 	targets := &target.Set{
-		OpenShift:   &openshift.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient()},
-		Kubernetes:  &kubernetes.Target{Live: mgr.GetAPIReader(), Client: mgr.GetClient(), Observer: observer, Clock: real},
+		OpenShift:   &openshift.Target{Live: live, Client: mgr.GetClient()},
+		Kubernetes:  &kubernetes.Target{Live: live, Client: mgr.GetClient(), Observer: observer, Clock: real},
 		IsOpenShift: isOpenShift,
 		HasPools:    hasPools,
 	}
@@ -37,9 +38,9 @@ func registerWindows(mgr ctrl.Manager, o Options, observer *observe.Observer) er
 		source.Fixed = &thanos
 	}
 	for name, c := range map[string]interface{ SetupWithManager(ctrl.Manager) error }{
-		"UpgradeConfig": &upgradeconfig.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets,
+		"UpgradeConfig": &upgradeconfig.Reconciler{Client: mgr.GetClient(), Live: live, Targets: targets,
 			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
-		"UpgradeJob": &upgradejob.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Targets: targets, Prometheus: source,
+		"UpgradeJob": &upgradejob.Reconciler{Client: mgr.GetClient(), Live: live, Targets: targets, Prometheus: source,
 			Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 		"UpgradeSuspensionWindow": &suspensionwindow.Reconciler{Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 	} {

@@ -10,10 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/paging"
 )
-
-// pageSize is how many objects are asked for at once.
-const pageSize = 500
 
 // begun selects the claims whose nodes may be out of service by them: those that are neither held nor completed. A claim that is held while
 // its node is being changed cannot be (a rule of the kind), and one that is completed is never begun again.
@@ -29,14 +27,14 @@ func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.No
 		case err != nil:
 			return nil, err
 		case !ok:
-			return o.pages(ctx, own)
+			return o.ask(ctx, own)
 		}
 		o.selectable.Store(true)
 	}
 	var live []v1alpha1.NodeUpgrade
 	if f == Fresh {
 		var err error
-		if live, err = o.pages(ctx, own, client.MatchingFieldsSelector{Selector: begun}); err != nil {
+		if live, err = o.ask(ctx, own, client.MatchingFieldsSelector{Selector: begun}); err != nil {
 			return nil, err
 		}
 	}
@@ -90,17 +88,11 @@ func newer(a, b *v1alpha1.NodeUpgrade) bool {
 	return err != nil || order > 0
 }
 
-// pages asks the API server, page by page.
-func (o *Observer) pages(ctx context.Context, options ...client.ListOption) ([]v1alpha1.NodeUpgrade, error) {
-	var all []v1alpha1.NodeUpgrade
-	for next := ""; ; {
-		var page v1alpha1.NodeUpgradeList
-		if err := o.Live.List(ctx, &page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, options...)...); err != nil {
-			return nil, fmt.Errorf("list NodeUpgrades: %w", err)
-		}
-		all = append(all, page.Items...)
-		if next = page.Continue; next == "" {
-			return all, nil
-		}
+// ask asks the API server, page by page.
+func (o *Observer) ask(ctx context.Context, options ...client.ListOption) ([]v1alpha1.NodeUpgrade, error) {
+	var list v1alpha1.NodeUpgradeList
+	if err := (paging.Reader{Reader: o.Live}).List(ctx, &list, options...); err != nil {
+		return nil, fmt.Errorf("list NodeUpgrades: %w", err)
 	}
+	return list.Items, nil
 }

@@ -43,6 +43,7 @@ func TestACacheThatIsBehindHidesNoNodeThatIsOut(t *testing.T) {
 	t.Cleanup(func() {
 		_ = c.DeleteAllOf(context.Background(), &v1alpha1.NodeUpgrade{}, client.InNamespace(v1alpha1.Namespace))
 	})
+	const pageSize = 500
 	all := pageSize + 20
 	for i := range all {
 		nu := &v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.Namespace, Name: fmt.Sprintf("w-%d", i)}, Spec: v1alpha1.NodeUpgradeSpec{
