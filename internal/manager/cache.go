@@ -1,13 +1,16 @@
 package manager
 
 import (
-	"unique"
+	"slices"
+	"strings"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,7 +27,7 @@ func cacheOptions(o Options) cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.NodeUpgrade{}:         {Namespaces: own},
+			&v1alpha1.NodeUpgrade{}:         {Namespaces: own, Transform: shareClaim},
 			&v1alpha1.ControlPlaneUpgrade{}: {Namespaces: own},
 			&corev1.Pod{}: {
 				Namespaces: map[string]cache.Config{o.Namespace: {}, metav1.NamespaceSystem: {LabelSelector: controlPlane}},
@@ -53,24 +56,29 @@ func trimNode(o any) (any, error) {
 	}
 	n.ManagedFields = nil
 	n.Annotations = keep(n.Annotations, v1alpha1.AnnotationCordonedBy)
-	n.Labels = share(n.Labels)
+	n.Labels = share(n.Labels, n.Name)
 	n.Spec = corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable, Taints: n.Spec.Taints}
 	n.Status = corev1.NodeStatus{
-		Conditions: n.Status.Conditions,
+		Conditions: slices.Clip(slices.DeleteFunc(n.Status.Conditions, healthy)),
 		Addresses:  n.Status.Addresses,
 		NodeInfo: corev1.NodeSystemInfo{
-			KubeletVersion:          n.Status.NodeInfo.KubeletVersion,
-			ContainerRuntimeVersion: n.Status.NodeInfo.ContainerRuntimeVersion,
+			KubeletVersion:          one(n.Status.NodeInfo.KubeletVersion),
+			ContainerRuntimeVersion: one(n.Status.NodeInfo.ContainerRuntimeVersion),
 		},
 	}
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
 		c.LastHeartbeatTime = metav1.Time{} // heartbeats would make every copy another one
-		if healthy := c.Type == corev1.NodeReady; healthy == (c.Status == corev1.ConditionTrue) {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
 			c.Reason, c.Message = "", "" // what is well says the same on every node, and nobody reads it
 		}
 	}
 	return n, nil
+}
+
+// healthy says that a condition tells nothing: the node is not short of anything. Ready always tells.
+func healthy(c corev1.NodeCondition) bool {
+	return c.Type != corev1.NodeReady && c.Status == corev1.ConditionFalse
 }
 
 // trimPod keeps where a Pod runs, its images and its status. Of an upgrader's Pod nobody asks for the images: every step's is the same.
@@ -79,7 +87,7 @@ func trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
-	p.ManagedFields = nil
+	p.ManagedFields, p.Annotations = nil, nil
 	spec := corev1.PodSpec{NodeName: p.Spec.NodeName}
 	if p.Namespace == metav1.NamespaceSystem {
 		for _, c := range p.Spec.Containers {
@@ -87,25 +95,86 @@ func trimPod(o any) (any, error) {
 		}
 	}
 	p.Spec = spec
-	p.Labels = share(p.Labels)
-	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-		for i := range list {
-			list[i] = corev1.ContainerStatus{Name: one(list[i].Name), Image: one(list[i].Image), State: list[i].State}
-		}
+	p.Labels = share(p.Labels, p.Spec.NodeName)
+	s := p.Status
+	p.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, Message: s.Message, Conditions: s.Conditions,
+		InitContainerStatuses: trimContainers(s.InitContainerStatuses), ContainerStatuses: trimContainers(s.ContainerStatuses)}
+	if s.Phase == corev1.PodSucceeded {
+		p.Status.Conditions = nil
 	}
 	return p, nil
 }
 
-// share gives labels whose texts are kept once for all objects: there are thousands of the same.
-func share(labels map[string]string) map[string]string {
-	out := make(map[string]string, len(labels))
-	for k, v := range labels {
-		out[one(k)] = one(v)
+func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
+	out := make([]corev1.ContainerStatus, 0, len(all))
+	for _, c := range all {
+		if t := c.State.Terminated; t != nil {
+			t.ContainerID, t.Reason = "", one(t.Reason)
+		}
+		out = append(out, corev1.ContainerStatus{Name: one(c.Name), Image: one(c.Image), State: c.State})
 	}
 	return out
 }
 
-func one(text string) string { return unique.Make(text).Value() }
+// shareClaim drops nothing, as claims are written back whole, and keeps texts once that thousands of them have.
+func shareClaim(o any) (any, error) {
+	nu, ok := o.(*v1alpha1.NodeUpgrade)
+	if !ok {
+		return o, nil
+	}
+	nu.ManagedFields = nil
+	nu.Labels = share(nu.Labels, nu.Spec.Machine.Name)
+	for i := range nu.OwnerReferences {
+		r := &nu.OwnerReferences[i]
+		r.APIVersion, r.Kind, r.Name, r.UID = one(r.APIVersion), one(r.Kind), one(r.Name), types.UID(one(string(r.UID)))
+	}
+	m := &nu.Spec.Machine
+	m.APIVersion, m.Kind = one(m.APIVersion), one(m.Kind)
+	nu.Spec.KubernetesVersion, nu.Status.FromVersion = one(nu.Spec.KubernetesVersion), one(nu.Status.FromVersion)
+	for i := range nu.Status.Steps {
+		step := &nu.Status.Steps[i]
+		step.Name, step.State = v1alpha1.StepName(one(string(step.Name))), v1alpha1.StepState(one(string(step.State)))
+	}
+	for i := range nu.Status.Conditions {
+		c := &nu.Status.Conditions[i]
+		c.Type, c.Status, c.Reason = one(c.Type), metav1.ConditionStatus(one(string(c.Status))), one(c.Reason)
+	}
+	return nu, nil
+}
+
+// share gives labels whose texts are kept once for all objects, except the name of the node that they are about.
+func share(labels map[string]string, node string) map[string]string {
+	out := make(map[string]string, len(labels))
+	for k, v := range labels {
+		if v != node {
+			v = one(v)
+		}
+		out[one(k)] = v
+	}
+	return out
+}
+
+// texts are those that were met first. There are few that thousands of objects share, and names that are not shared must not fill memory.
+var texts = struct {
+	sync.Mutex
+	all map[string]string
+}{all: map[string]string{}}
+
+const mostTexts = 2000
+
+// one is the text as it is kept for all that have the same.
+func one(text string) string {
+	texts.Lock()
+	defer texts.Unlock()
+	if known, ok := texts.all[text]; ok {
+		return known
+	}
+	if len(texts.all) < mostTexts {
+		text = strings.Clone(text)
+		texts.all[text] = text
+	}
+	return text
+}
 
 func keep(all map[string]string, key string) map[string]string {
 	if v, ok := all[key]; ok {
