@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/rollout"
 )
 
 func newResume(a *app) *cobra.Command {
@@ -15,7 +16,8 @@ func newResume(a *app) *cobra.Command {
 		Use:   "resume [UPGRADE]",
 		Short: "Go on with an upgrade that is paused, failed or aborted",
 		Long: `Go on with an upgrade that is paused, failed or aborted. Where to go on is worked out from what the nodes run now,
-not from where the upgrade stopped: what was done by hand in between counts.`,
+not from where the upgrade stopped: what was done by hand in between counts. An aborted upgrade that another one followed
+is not resumed: begin it anew with 'refit upgrade'.`,
 		Example: `  refit resume
   refit resume && refit status --watch`,
 		ValidArgsFunction: a.completeOne(a.upgradeNames),
@@ -24,7 +26,14 @@ not from where the upgrade stopped: what was done by hand in between counts.`,
 	}
 }
 
-func resume(_ context.Context, _ client.Client, u *v1alpha1.KubernetesUpgrade) (string, error) {
+func resume(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade) (string, error) {
+	all, err := listUpgrades(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if other := rollout.Overtaken(all, u); other != "" {
+		return "", fmt.Errorf("upgrade %s was begun since %s was aborted: begin anew with `refit upgrade %s`", other, u.Name, u.Spec.ToVersion)
+	}
 	stopped := u.Status.State == v1alpha1.StateUpgradeFailed || u.Status.State == v1alpha1.StateUpgradeAborted
 	switch {
 	case u.Status.State == v1alpha1.StateUpgradeComplete:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/version"
@@ -32,27 +33,69 @@ func (d *Decision) abort(in Input, j *journey) outcome {
 		slices.SortFunc(open, natural)
 		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: fmt.Sprintf("%s on the way to a safe point", are(open))}
 	}
+	if late := j.seenLate(); late != "" {
+		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: late}
+	}
 	return outcome{state: v1alpha1.StateUpgradeAborted, reason: ReasonAborted, waiting: summary(j)}
 }
 
-// summary says which nodes an ended upgrade left at which version.
+// lateBy is how long a node may be seen as it was before its upgrade ended. Later somebody else changed it.
+const lateBy = time.Minute
+
+// seenLate names a node whose upgrade is complete, but which is not yet seen at its version; empty where there is none. What an abort
+// says of the nodes stays as it is.
+func (j *journey) seenLate() string {
+	for i := range j.Cluster.NodeUpgrades {
+		nu := &j.Cluster.NodeUpgrades[i]
+		n := j.Cluster.Node(nodeOf(nu))
+		if nu.Labels[v1alpha1.LabelUpgrade] != j.owner.name || nu.Status.Phase != v1alpha1.NodeCompleted || n == nil || n.UID != nu.Status.NodeUID ||
+			nu.Status.FinishedAt == nil || j.Cluster.Now.Sub(nu.Status.FinishedAt.Time) > lateBy {
+			continue
+		}
+		switch to := nu.Spec.KubernetesVersion; {
+		case !version.Runs(n, to):
+			return fmt.Sprintf("%s was upgraded to %s, but is still seen at %s", n.Name, to, cmp.Or(version.OfNode(n), "an unknown version"))
+		case n.CordonedBy == string(nu.UID):
+			return n.Name + " was upgraded, but is still seen cordoned by its upgrade"
+		}
+	}
+	return ""
+}
+
+// mostFailures are told of in a summary; the others are counted.
+const mostFailures = 3
+
+// summary says which nodes an aborted upgrade left at which version, the new ones first, and why the others are not new.
 func summary(j *journey) string {
+	var fresh, old, failures []string
 	byVersion := map[string][]string{}
-	var order []string
 	for _, n := range j.notes() {
 		node := j.Cluster.Node(n.Node)
-		v := cmp.Or(version.OfNode(node), "unknown")
-		if byVersion[v] == nil {
-			order = append(order, v)
+		v := cmp.Or(version.OfNode(node), "an unknown version")
+		switch {
+		case version.Runs(node, j.hops[len(j.hops)-1]):
+			fresh = append(fresh, n.Node)
+		case n.State == NodeFailed || n.State == NodeSkipped:
+			failures = append(failures, fmt.Sprintf("%s at %s: %s", n.Node, v, n.Reason))
+		default:
+			if byVersion[v] == nil {
+				old = append(old, v)
+			}
+			byVersion[v] = append(byVersion[v], n.Node)
 		}
-		byVersion[v] = append(byVersion[v], n.Node)
 	}
-	version.Sort(order)
-	parts := make([]string, 0, len(order))
-	for _, v := range order {
-		parts = append(parts, fmt.Sprintf("%s at %s", brief(byVersion[v]), v))
+	var parts []string
+	if len(fresh) > 0 {
+		parts = append(parts, fmt.Sprintf("%s at %s", brief(fresh), j.hops[len(j.hops)-1]))
 	}
-	return strings.Join(parts, ", ")
+	version.Sort(old)
+	for _, v := range old {
+		parts = append(parts, fmt.Sprintf("%s left at %s", brief(byVersion[v]), v))
+	}
+	if more := len(failures) - mostFailures; more > 0 {
+		failures = append(failures[:mostFailures], fmt.Sprintf("and %d more that failed or were skipped: see `refit nodes -o wide`", more))
+	}
+	return strings.Join(append(parts, failures...), "; ")
 }
 
 // brief lists a few names, or counts many.

@@ -104,7 +104,7 @@ func (cl claims) stand(n *snapshot.Node, to string, o owner) standing {
 	for _, nu := range cl[n.Name] {
 		sameNode := nu.Status.NodeUID == "" || nu.Status.NodeUID == n.UID
 		switch {
-		case nu.Spec.KubernetesVersion == to && nu.Labels[v1alpha1.LabelUpgrade] == o.name && sameNode && nu.DeletionTimestamp == nil:
+		case nu.Spec.KubernetesVersion == to && nu.Labels[v1alpha1.LabelUpgrade] == o.name && sameNode && nu.DeletionTimestamp == nil && !undone(nu, n, o):
 			s.claim = nu
 		case !ended(nu) || nu.DeletionTimestamp != nil:
 			s.busy = nu
@@ -121,6 +121,14 @@ func (cl claims) stand(n *snapshot.Node, to string, o owner) standing {
 		s.state = NodeDone
 	}
 	return s
+}
+
+// undone says that a node was brought to the version, and that somebody took it elsewhere before the upgrade was resumed.
+func undone(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o owner) bool {
+	if nu.Status.Phase != v1alpha1.NodeCompleted || resumeOf(nu.Annotations) >= o.resume || version.Runs(n, nu.Spec.KubernetesVersion) {
+		return false
+	}
+	return !n.ControlPlane || version.ControlPlane(n) != "" // one that cannot be seen may run it
 }
 
 func (s *standing) byClaim(o owner) {

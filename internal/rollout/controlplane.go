@@ -17,6 +17,10 @@ func DecideControlPlane(in ControlPlaneInput) ControlPlaneDecision {
 	u := in.Upgrade
 	f := machines(in.Cluster, u)
 	d := ControlPlaneDecision{Status: *u.Status.DeepCopy()}
+	if f.over(u) {
+		d.Nodes = f.list()
+		return d
+	}
 	left := len(f.nodes) - len(f.in(NodeDone))
 	d.Status.Upgraded, d.Status.RequireUpgrade = int64(len(f.nodes)-left), int64(left)
 	d.Status.Ready, d.Status.Waiting, d.Status.Current = left == 0, "", ""
@@ -40,6 +44,20 @@ func DecideControlPlane(in ControlPlaneInput) ControlPlaneDecision {
 	return d
 }
 
+// over says that the control planes have come to the version, and that nobody asks for more. What becomes of them later is another
+// upgrade's: one that brings them back, and takes claims of this one away, must not find this one at work again.
+func (f *field) over(asked *v1alpha1.ControlPlaneUpgrade) bool {
+	if !asked.Status.Ready || asked.Status.ObservedGeneration != asked.Generation {
+		return false
+	}
+	for i := range f.cluster.Upgrades {
+		if u := &f.cluster.Upgrades[i]; u.Name == f.owner.name {
+			return u.Finished()
+		}
+	}
+	return true
+}
+
 // halted says why nothing new may be begun; empty where it may. It does not wait for the KubernetesUpgrade's controller to pass a
 // pause, an abort or a failure on.
 func (f *field) halted(asked *v1alpha1.ControlPlaneUpgrade) string {
@@ -50,6 +68,8 @@ func (f *field) halted(asked *v1alpha1.ControlPlaneUpgrade) string {
 		case u.Name != f.owner.name:
 		case u.Spec.Abort:
 			return "aborted: nothing new is started"
+		case u.Finished():
+			return "the upgrade has ended: nothing new is started"
 		case u.Spec.Paused:
 			paused = true
 		case u.Status.State == v1alpha1.StateUpgradeFailed && u.Spec.Resume <= f.owner.resume:

@@ -26,6 +26,7 @@ const (
 	ReasonNetworkingFailed   = "NetworkingFailed"
 	ReasonAborting           = "Aborting"
 	ReasonAborted            = "Aborted"
+	ReasonOvertaken          = "Overtaken"
 )
 
 // outcome is where the state machine came to.

@@ -180,4 +180,37 @@ func TestNarratives(t *testing.T) {
 		n.line("a person says resume")
 		golden(t, "pause-abort-resume", n.play(50).ending())
 	})
+	t.Run("a rollback, aborted twice and resumed, then turned around and aborted twice, and resumed", func(t *testing.T) {
+		for name, turned := range map[string]bool{"rollback-resumed": false, "rollback-turned-around": true} {
+			c := fixture.Cluster(3, 4, "v1.36.3")
+			n := narrate(newWorld(c, fixture.Upgrade("v1.36.1")))
+			n.abortAt("cp-2", "v1.36.1")
+			n.resume()
+			n.abortAt("w-2", "v1.36.1")
+			if turned {
+				n.line("a person says upgrade v1.36.3 instead")
+				n.follow("v1.36.3")
+				n.abortAt("cp-2", "v1.36.3")
+			}
+			n.resume()
+			golden(t, name, n.play(80).ending())
+		}
+	})
+}
+
+// abortAt aborts the upgrade while it is at work on a node.
+func (n *narrator) abortAt(node, version string) {
+	n.until(100, func() bool {
+		nu := n.claim(rollout.ClaimName(node, version))
+		return nu != nil && nu.Labels[v1alpha1.LabelUpgrade] == n.upgrade.Name && nu.Status.Step == v1alpha1.StepKubelet
+	})
+	n.upgrade.Spec.Abort = true
+	n.line("a person says abort, while %s is at step kubelet", node)
+	n.play(6)
+}
+
+func (n *narrator) resume() {
+	n.upgrade.Spec.Abort = false
+	n.upgrade.Spec.Resume++
+	n.line("a person says resume")
 }

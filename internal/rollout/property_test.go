@@ -42,13 +42,17 @@ func TestHistories(t *testing.T) {
 }
 
 func newHistory(t *rapid.T) *history {
-	masters := rapid.SampledFrom([]int{1, 1, 2, 3, 3, 5}).Draw(t, "masters")
-	workers := rapid.IntRange(0, 7).Draw(t, "workers")
 	from := rapid.SampledFrom([]string{"v1.34.4", "v1.35.4", "v1.36.1", "v1.36.3"}).Draw(t, "from")
 	to := rapid.SampledFrom([]string{"v1.36.3", "v1.36.3", "v1.37.0", "v1.38.0"}).Draw(t, "to")
 	if from == to {
 		to = "v1.36.1" // a downgrade
 	}
+	return newHistoryOf(t, from, to)
+}
+
+func newHistoryOf(t *rapid.T, from, to string) *history {
+	masters := rapid.SampledFrom([]int{1, 1, 2, 3, 3, 5}).Draw(t, "masters")
+	workers := rapid.IntRange(0, 7).Draw(t, "workers")
 	c, u := fixture.Cluster(masters, workers, from), fixture.Upgrade(to)
 	c.Versions = append(c.Versions, fixture.Version("v1.37.0", "v1.36"), fixture.Version("v1.38.0", "v1.37"))
 	if rapid.Bool().Draw(t, "old kubelets") {
@@ -289,6 +293,9 @@ func (h *history) watch(a rollout.Action, seen *snapshot.Cluster) {
 		return
 	}
 	nu := h.claim(a.Name)
+	if nu != nil && !h.owns(nu) {
+		h.broken("%s of %s for %s, which is not the upgrade under way", a.Kind, a.Name, nu.Labels[v1alpha1.LabelUpgrade])
+	}
 	n := seen.Node(a.Node)
 	if nu == nil || n == nil {
 		h.broken("%s of what is not there: %s", a.Kind, a.Name)
@@ -326,6 +333,11 @@ func (h *history) watch(a rollout.Action, seen *snapshot.Cluster) {
 	}
 }
 
+// owns says that a claim is of the upgrade under way.
+func (h *history) owns(nu *v1alpha1.NodeUpgrade) bool {
+	return nu.Labels[v1alpha1.LabelUpgrade] == h.upgrade.Name
+}
+
 // quiet checks that nothing is begun by the upgrade while it is paused, aborted or failed. Its spec is never stale: it is the
 // object that the decision is about.
 func (h *history) quiet(a rollout.Action) {
@@ -337,7 +349,7 @@ func (h *history) quiet(a rollout.Action) {
 		if n := h.Node(nu.Spec.Machine.Name); n == nil || n.UID != nu.Status.NodeUID {
 			continue
 		}
-		if nu.Status.Phase == v1alpha1.NodeFailed && nu.Spec.Retry <= nu.Status.Retried &&
+		if h.owns(nu) && nu.Status.Phase == v1alpha1.NodeFailed && nu.Spec.Retry <= nu.Status.Retried &&
 			nu.Annotations[v1alpha1.AnnotationResume] == fmt.Sprint(h.upgrade.Spec.Resume) {
 			h.broken("%s %s although %s failed", a.Kind, a.Node, nu.Name)
 		}
@@ -347,13 +359,13 @@ func (h *history) quiet(a rollout.Action) {
 func (h *history) watchMaster(a rollout.Action, seen *snapshot.Cluster) {
 	for i := range h.ControlPlaneUpgrades {
 		u := &h.ControlPlaneUpgrades[i]
-		if u.Spec.KubernetesVersion == a.Version && u.Spec.Paused {
+		if u.Labels[v1alpha1.LabelUpgrade] == h.upgrade.Name && u.Spec.KubernetesVersion == a.Version && u.Spec.Paused {
 			h.broken("%s was begun although its ControlPlaneUpgrade is paused", a.Node)
 		}
 	}
 	for i := range h.NodeUpgrades {
 		nu := &h.NodeUpgrades[i]
-		if a.First && nu.Name != a.Name && nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && nu.Spec.KubernetesVersion == a.Version && nu.Status.Completed {
+		if a.First && h.owns(nu) && nu.Name != a.Name && nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && nu.Spec.KubernetesVersion == a.Version && nu.Status.Completed {
 			h.broken("%s is first, although %s is done", a.Node, nu.Name)
 		}
 	}
@@ -416,9 +428,9 @@ func (h *history) heal() {
 		m := &h.Etcd.Members[i]
 		n := h.Node(m.Node)
 		midway := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
-			return nu.Spec.Machine.Name == m.Node && nu.Status.Step == v1alpha1.StepKubeadm
+			return nu.Spec.Machine.Name == m.Node && nu.Status.Step == v1alpha1.StepKubeadm && h.owns(&nu)
 		})
-		m.Healthy = m.Healthy || !midway
+		m.Healthy = m.Healthy || !midway // another attempt repairs it
 		n.Components.Etcd.Ready, n.Components.APIServer.Ready = m.Healthy, m.Healthy
 	}
 }
@@ -431,6 +443,7 @@ func (h *history) completes() {
 		h.round()
 		h.invariants()
 		if h.complete() {
+			h.whole()
 			return
 		}
 		if h.networking.Failed != "" && h.networking.Resume < h.upgrade.Spec.Resume {

@@ -18,6 +18,11 @@ import (
 func (d *Decision) start(in Input) outcome {
 	u := in.Upgrade
 	fresh := len(u.Status.Hops) == 0
+	if other := Overtaken(in.Cluster.Upgrades, u); other != "" {
+		d.Status.Resumed = u.Spec.Resume
+		return outcome{state: v1alpha1.StateUpgradeAborted, reason: ReasonOvertaken,
+			waiting: fmt.Sprintf("upgrade %s was begun since this one was aborted: begin anew with `refit upgrade %s`", other, u.Spec.ToVersion)}
+	}
 	if other := gate.Other(in.Cluster, u.Name); other != "" {
 		return outcome{state: u.Status.State, reason: ReasonAnotherUpgrade, waiting: fmt.Sprintf("upgrade %s is not finished: wait for it, or abort it with `refit abort %s`", other, other)}
 	}
@@ -56,6 +61,20 @@ func (d *Decision) start(in Input) outcome {
 		d.Status.StartedAt = &metav1.Time{Time: in.Cluster.Now}
 	}
 	return outcome{}
+}
+
+// Overtaken names an upgrade that was begun since this one was aborted; empty where there is none. What this one knows (networking that
+// is done, groups that were approved and verified) need not hold any more.
+func Overtaken(all []v1alpha1.KubernetesUpgrade, u *v1alpha1.KubernetesUpgrade) string {
+	if u.Status.State != v1alpha1.StateUpgradeAborted || u.Status.StartedAt == nil || u.Status.CompletedAt == nil {
+		return ""
+	}
+	for i := range all {
+		if o := &all[i]; o.Name != u.Name && o.Status.StartedAt != nil && !o.Status.StartedAt.Before(u.Status.CompletedAt) {
+			return o.Name
+		}
+	}
+	return ""
 }
 
 func failed(reason, format string, args ...any) outcome {

@@ -13,13 +13,16 @@ import (
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/rollout"
 	"refit.dev/refit/internal/snapshot"
+	"refit.dev/refit/internal/snapshot/fixture"
 )
 
 // world is an imagined cluster with imagined controllers: it carries the planner's actions out, and lets nodes go through the
 // phases of an upgrade, well or not.
 type world struct {
 	*snapshot.Cluster
-	upgrade       *v1alpha1.KubernetesUpgrade
+	upgrade *v1alpha1.KubernetesUpgrade
+	// past are the upgrades before, which have ended.
+	past          []v1alpha1.KubernetesUpgrade
 	networking    rollout.Networking
 	verifications map[string]rollout.Verification
 	// failing are nodes on which the next change fails.
@@ -30,12 +33,14 @@ type world struct {
 	onAction func(a rollout.Action, seen *snapshot.Cluster)
 	onState  func(s v1alpha1.UpgradeState)
 	last     rollout.Decision
-	// touched are the claims, by name, that have changed their node and not made it whole again.
-	touched map[string]bool
+	// touched are the claims, by UID, that have changed their node and not made it whole again.
+	touched map[types.UID]bool
+	// made counts the claims: each has a UID of its own.
+	made int
 }
 
 func newWorld(c *snapshot.Cluster, u *v1alpha1.KubernetesUpgrade) *world {
-	return &world{Cluster: c, upgrade: u, touched: map[string]bool{}}
+	return &world{Cluster: c, upgrade: u, touched: map[types.UID]bool{}}
 }
 
 // observe is a deep copy of the world as it is.
@@ -56,8 +61,27 @@ func (w *world) observe() *snapshot.Cluster {
 	for i := range w.ControlPlaneUpgrades {
 		c.ControlPlaneUpgrades = append(c.ControlPlaneUpgrades, *w.ControlPlaneUpgrades[i].DeepCopy())
 	}
-	c.Upgrades = []v1alpha1.KubernetesUpgrade{*w.upgrade.DeepCopy()}
+	c.Upgrades = w.upgrades()
 	return &c
+}
+
+// upgrades are all there are, the one under way first.
+func (w *world) upgrades() []v1alpha1.KubernetesUpgrade {
+	out := []v1alpha1.KubernetesUpgrade{*w.upgrade.DeepCopy()}
+	for i := range w.past {
+		out = append(out, *w.past[i].DeepCopy())
+	}
+	return out
+}
+
+// follow has another upgrade follow the one that has ended.
+func (w *world) follow(to string) {
+	w.past = append(w.past, *w.upgrade.DeepCopy())
+	next := fixture.Upgrade(to)
+	next.Name = fmt.Sprintf("upgrade-%d", len(w.past)+1)
+	next.CreationTimestamp = metav1.NewTime(w.Now)
+	next.Spec.Mode, next.Spec.Plan, next.Spec.ExcludedGates = w.upgrade.Spec.Mode, w.upgrade.Spec.Plan, w.upgrade.Spec.ExcludedGates
+	w.upgrade, w.networking, w.verifications = next, rollout.Networking{}, nil
 }
 
 // freshClaims is an older observation, but with the claims as they are now.
@@ -77,7 +101,7 @@ func (w *world) reconcileUpgrade(seen *snapshot.Cluster) {
 		}
 	}
 	w.upgrade.Status = d.Status
-	w.act(d.Actions, seen)
+	w.act(d.Actions, seen, w.upgrade.Name)
 }
 
 // reconcileMasters decides once on every ControlPlaneUpgrade.
@@ -86,23 +110,23 @@ func (w *world) reconcileMasters(seen *snapshot.Cluster) {
 		u := &w.ControlPlaneUpgrades[i]
 		d := rollout.DecideControlPlane(rollout.ControlPlaneInput{Cluster: seen, Upgrade: u.DeepCopy()})
 		u.Status = d.Status
-		w.act(d.Actions, seen)
+		w.act(d.Actions, seen, u.Labels[v1alpha1.LabelUpgrade])
 		seen = w.freshClaims(seen)
 	}
 }
 
-func (w *world) act(actions []rollout.Action, seen *snapshot.Cluster) {
+func (w *world) act(actions []rollout.Action, seen *snapshot.Cluster, upgrade string) {
 	for _, a := range actions {
 		if w.onAction != nil {
 			w.onAction(a, seen)
 		}
-		w.carryOut(a)
+		w.carryOut(a, upgrade)
 	}
 }
 
-func (w *world) carryOut(a rollout.Action) {
+func (w *world) carryOut(a rollout.Action, upgrade string) {
 	resume := map[string]string{v1alpha1.AnnotationResume: strconv.FormatInt(a.Resume, 10)}
-	owner := map[string]string{v1alpha1.LabelUpgrade: w.upgrade.Name}
+	owner := map[string]string{v1alpha1.LabelUpgrade: upgrade}
 	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == a.Name })
 	switch a.Kind {
 	case rollout.ApplyControlPlane:
@@ -118,8 +142,9 @@ func (w *world) carryOut(a rollout.Action) {
 			return // AlreadyExists
 		}
 		n := w.Node(a.Node)
+		w.made++
 		w.NodeUpgrades = append(w.NodeUpgrades, v1alpha1.NodeUpgrade{
-			ObjectMeta: metav1.ObjectMeta{Name: a.Name, UID: types.UID("claim-" + a.Name), Labels: owner, Annotations: resume},
+			ObjectMeta: metav1.ObjectMeta{Name: a.Name, UID: types.UID(fmt.Sprintf("claim-%d", w.made)), Labels: owner, Annotations: resume},
 			Spec: v1alpha1.NodeUpgradeSpec{Machine: corev1.ObjectReference{Kind: "Node", Name: a.Node}, KubernetesVersion: a.Version,
 				NodeType: n.Type(), Hold: true},
 			Status: v1alpha1.NodeUpgradeStatus{Phase: v1alpha1.NodePending},
@@ -133,6 +158,9 @@ func (w *world) carryOut(a rollout.Action) {
 	case rollout.Abort:
 		w.NodeUpgrades[i].Spec.Abort = true
 	case rollout.Forget:
+		if nu := &w.NodeUpgrades[i]; w.Node(a.Node) != nil {
+			w.uncordon(nu, w.Node(a.Node)) // its finalizer sees to that
+		}
 		w.NodeUpgrades = slices.Delete(w.NodeUpgrades, i, i+1)
 	case rollout.RunNetworking:
 		if w.networking.Version != a.Version || w.networking.Resume != a.Resume {
@@ -167,10 +195,12 @@ func (w *world) tick(nu *v1alpha1.NodeUpgrade, o outcome) {
 	if s.Phase.Ended() {
 		if s.Phase != v1alpha1.NodeCompleted && nu.Spec.Retry > s.Retried {
 			s.Phase, s.Step, s.Retried = v1alpha1.NodePending, "", nu.Spec.Retry
+			return
 		}
+		w.uncordon(nu, n)
 		return
 	}
-	if nu.Spec.Abort && !w.touched[nu.Name] {
+	if nu.Spec.Abort && !w.touched[nu.UID] {
 		s.Phase = v1alpha1.NodeAborted
 		return
 	}
@@ -179,7 +209,7 @@ func (w *world) tick(nu *v1alpha1.NodeUpgrade, o outcome) {
 		s.Phase, s.Step, s.NodeUID, s.FromVersion = v1alpha1.NodeStaging, v1alpha1.StepPreflight, n.UID, n.KubeletVersion
 	case v1alpha1.NodeStaging:
 		switch {
-		case w.touched[nu.Name] && !nu.Spec.Hold:
+		case w.touched[nu.UID] && !nu.Spec.Hold:
 			s.Phase, s.Step = v1alpha1.NodeUpgrading, ""
 		case o == fails:
 			w.fail(nu, v1alpha1.StepPullImages)
@@ -208,7 +238,7 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 	switch s.Step {
 	case "":
 		begin(s, v1alpha1.StepKubeadm)
-		w.touched[nu.Name] = true
+		w.touched[nu.UID] = true
 		w.member(n.Name, true)
 	case v1alpha1.StepKubeadm:
 		if o == fails {
@@ -226,13 +256,13 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 			}
 		}
 		begin(s, v1alpha1.StepDrain)
-		if !n.Cordoned {
+		if !n.Cordoned || n.CordonedBy != "" { // one that an earlier upgrade left is taken over
 			n.Cordoned, n.CordonedBy = true, string(nu.UID)
 		}
 	case v1alpha1.StepDrain:
 		if o == skips {
 			w.uncordon(nu, n)
-			delete(w.touched, nu.Name)
+			delete(w.touched, nu.UID)
 			s.Phase = v1alpha1.NodeSkipped
 			return
 		}
@@ -246,8 +276,8 @@ func (w *world) change(nu *v1alpha1.NodeUpgrade, n *snapshot.Node, o outcome) {
 		begin(s, v1alpha1.StepVerify)
 	default:
 		w.uncordon(nu, n)
-		delete(w.touched, nu.Name)
-		s.Phase, s.Completed, s.Step = v1alpha1.NodeCompleted, true, ""
+		delete(w.touched, nu.UID)
+		s.Phase, s.Completed, s.Step, s.FinishedAt = v1alpha1.NodeCompleted, true, "", &metav1.Time{Time: w.Now}
 	}
 }
 
