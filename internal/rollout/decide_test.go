@@ -301,3 +301,20 @@ func TestControlPlanes(t *testing.T) {
 		})
 	}
 }
+
+func TestHopsFollowEachOther(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(fixture.Cluster(3, 1, "v1.34.4"), fixture.Upgrade("v1.36.3"))
+	var seen []string
+	for range 100 {
+		w.round()
+		if s := w.upgrade.Status.Hop + " " + string(w.upgrade.Status.State); len(seen) == 0 || s != seen[len(seen)-1] {
+			seen = append(seen, s)
+		}
+	}
+	g.Expect(w.complete()).To(BeTrue())
+	g.Expect(seen).To(Equal([]string{
+		"v1.35.4 upgrading-first-master", "v1.35.4 upgrading-second-master",
+		"v1.36.3 upgrading-first-master", "v1.36.3 upgrading-second-master", "v1.36.3 upgrading-kubelets", "v1.36.3 upgrade-complete",
+	}), "a control plane on its way to the second hop does not take the upgrade back to the first")
+}

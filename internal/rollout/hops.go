@@ -73,7 +73,7 @@ func (j *journey) look() {
 // ahead says that a control plane has left the hop behind: it runs more, or it has been begun for a later one. It may be between
 // the two just now.
 func (j *journey) ahead(s *standing) bool {
-	if s.claim != nil || j.last() {
+	if j.last() || s.claim != nil && s.claim.Status.Phase != v1alpha1.NodeCompleted {
 		return false
 	}
 	for _, nu := range j.claims[s.node.Name] {
@@ -82,7 +82,7 @@ func (j *journey) ahead(s *standing) bool {
 			return true
 		}
 	}
-	return s.busy == nil && version.Compare(version.OfNode(s.node), j.hop()) > 0
+	return s.claim == nil && s.busy == nil && version.Compare(version.OfNode(s.node), j.hop()) > 0
 }
 
 // hop is the version now being installed, the last one once all are.
