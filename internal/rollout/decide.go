@@ -1,10 +1,6 @@
 package rollout
 
-import (
-	"cmp"
-
-	"refit.dev/refit/api/v1alpha1"
-)
+import "refit.dev/refit/api/v1alpha1"
 
 // The reasons of the Ready condition of a KubernetesUpgrade that needs a person, or is over.
 const (
@@ -23,6 +19,7 @@ const (
 	ReasonNodeFailed         = "NodeFailed"
 	ReasonNodesSkipped       = "NodesSkipped"
 	ReasonVerificationFailed = "VerificationFailed"
+	ReasonGroupLost          = "GroupLost"
 	ReasonNetworkingFailed   = "NetworkingFailed"
 	ReasonAborting           = "Aborting"
 	ReasonAborted            = "Aborted"
@@ -55,7 +52,7 @@ func Decide(in Input) Decision {
 	case u.Status.State == v1alpha1.StateUpgradeFailed && !resumed:
 		j := d.journey(in)
 		d.hold(j, "the upgrade has failed")
-		d.settle(in, j, outcome{state: v1alpha1.StateUpgradeFailed, reason: cmp.Or(u.Reason(), ReasonNodeFailed), waiting: d.Status.Waiting})
+		d.settle(in, j, d.stopped(u, j))
 		return d
 	case len(u.Status.Hops) == 0 || resumed:
 		if o := d.start(in); o.reason != "" {

@@ -100,10 +100,11 @@ func (j *journey) standGroup(all []*group, i int) {
 	}
 }
 
-// afterNodes is what follows the last node of a group. A group without nodes has nothing to soak or to verify.
+// afterNodes is what follows the last node of a group. A group that never had nodes has nothing to soak or to verify; one that lost them
+// since they were done has.
 func (j *journey) afterNodes(g *group) {
 	g.state = v1alpha1.GroupDone
-	if len(g.nodes) == 0 || !j.last() {
+	if len(g.nodes) == 0 && j.recorded(g.spec.Name).NodesDoneAt == nil || !j.last() {
 		return
 	}
 	if soak := g.spec.Soak; soak != nil && j.Cluster.Now.Before(g.doneAt.Add(soak.Duration)) {
@@ -190,11 +191,12 @@ func (j *journey) groupStatus() []v1alpha1.GroupStatus {
 				s.Failed++
 			}
 		}
-		if before := j.recorded(g.spec.Name).NodesDoneAt; !g.doneAt.IsZero() && len(g.nodes) > 0 {
+		switch before := j.recorded(g.spec.Name).NodesDoneAt; {
+		case g.doneAt.IsZero():
+		case before != nil && before.Time.Equal(g.doneAt):
+			s.NodesDoneAt = before
+		case len(g.nodes) > 0:
 			s.NodesDoneAt = &metav1.Time{Time: g.doneAt}
-			if before != nil && before.Time.Equal(g.doneAt) {
-				s.NodesDoneAt = before
-			}
 		}
 		out = append(out, s)
 	}

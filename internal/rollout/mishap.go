@@ -3,6 +3,8 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+
+	"refit.dev/refit/api/v1alpha1"
 )
 
 // lost names an object that the upgrade needs and that is there no more; empty where all are.
@@ -21,6 +23,9 @@ func (d *Decision) mishap(j *journey) outcome {
 	if why := j.failures(); why != "" {
 		return failed(ReasonNodeFailed, "%s. Repair it, then `refit resume`", why)
 	}
+	if g := j.lostGroup(); g != nil {
+		return failed(ReasonGroupLost, "%s has no node any more, so nothing of it would be proven before the others follow. Join a node that it selects, then `refit resume`; or `refit resume` goes on without it", g.title())
+	}
 	if why := j.unverified(); why != "" {
 		return failed(ReasonVerificationFailed, "%s. Repair it, then `refit resume`", why)
 	}
@@ -31,6 +36,33 @@ func (d *Decision) mishap(j *journey) outcome {
 		return failed(ReasonNodesSkipped, "left at the old version: %s (%s). `refit resume` tries again", brief(names), why)
 	}
 	return outcome{}
+}
+
+// stopped is what an upgrade says that has failed. What stopped it may hold no more: a person may have deleted the node, replaced it, or
+// left it out. It goes on by a person's word all the same.
+func (d *Decision) stopped(u *v1alpha1.KubernetesUpgrade, j *journey) outcome {
+	o := outcome{state: v1alpha1.StateUpgradeFailed, reason: cmp.Or(u.Reason(), ReasonNodeFailed), waiting: d.Status.Waiting}
+	byNodes := func(reason string) bool { return reason == ReasonNodeFailed || reason == ReasonNodesSkipped }
+	if j == nil || !byNodes(o.reason) {
+		return o
+	}
+	if now := d.mishap(j); byNodes(now.reason) {
+		return now
+	}
+	o.waiting = "nothing stops it any more: the nodes that did are back, gone, replaced or left out. `refit resume` goes on"
+	return o
+}
+
+// lostGroup is a group that was to prove something to those after it, and that lost its last node before its nodes were done; nil where
+// there is none. The status that tells of the loss knows no nodes of it any more, so that a resume goes on.
+func (j *journey) lostGroup() *group {
+	for _, g := range j.groups {
+		before := j.recorded(g.spec.Name)
+		if (g.spec.Soak != nil || g.spec.Verify != nil) && len(g.all) == 0 && before.Total > 0 && before.NodesDoneAt == nil {
+			return g
+		}
+	}
+	return nil
 }
 
 // skipped are the nodes that were left at the old version, or failed within the budgets, once there is nothing else to do for the hop.

@@ -23,6 +23,8 @@ type history struct {
 	// seen are the observations made so far, for controllers whose caches are behind.
 	seen []*snapshot.Cluster
 	most int
+	// joined counts the machines that joined.
+	joined int
 	// log is what happened, shown when a claim is broken.
 	log []string
 }
@@ -178,7 +180,7 @@ func (h *history) event() {
 		h.upgrade.Spec.Resume++
 		h.note("resume %d", h.upgrade.Spec.Resume)
 	case e < 96:
-		h.recreate(h.someNode())
+		h.replace(h.someNode())
 	default:
 		if h.networking.Version != "" && !h.networking.Done {
 			if e < 98 {
@@ -191,19 +193,43 @@ func (h *history) event() {
 	}
 }
 
-// recreate replaces a worker by another machine of the same name, at the version that kubeadm would join it at.
-func (h *history) recreate(n *snapshot.Node) {
+// replace has a person delete a worker, join another machine, or do both under the same name: at the version that kubeadm would join it
+// at, or at the one that the machine before had.
+func (h *history) replace(n *snapshot.Node) {
 	if n.ControlPlane {
 		return
 	}
+	join := *n
+	at := h.lowest()
+	if rapid.Bool().Draw(h.t, "old image") {
+		at = n.KubeletVersion
+	}
+	join.KubeletVersion, join.Cordoned, join.CordonedBy, join.Ready = at, false, "", true
+	h.joined++
+	join.UID = fmt.Sprintf("%s-%d", join.UID, h.joined)
+	switch rapid.IntRange(0, 2).Draw(h.t, "replacement") {
+	case 0:
+		h.note("%s was recreated at %s", n.Name, at)
+		*n = join
+	case 1:
+		h.note("%s was deleted", n.Name)
+		h.Nodes = slices.DeleteFunc(h.Nodes, func(o snapshot.Node) bool { return o.Name == join.Name })
+	default:
+		join.Name = fmt.Sprintf("w-%d", 100+h.joined)
+		h.note("%s joined at %s", join.Name, at)
+		h.Nodes = append(h.Nodes, join)
+	}
+}
+
+// lowest is the oldest version that a joining machine finds.
+func (h *history) lowest() string {
 	lowest := h.Kubeadm.KubernetesVersion
 	for i := range h.Nodes {
 		if v := version.ControlPlane(&h.Nodes[i]); v != "" && version.Compare(v, lowest) < 0 {
 			lowest = v
 		}
 	}
-	n.UID, n.KubeletVersion, n.Cordoned, n.CordonedBy = n.UID+"'", lowest, false, ""
-	h.note("%s was recreated at %s", n.Name, lowest)
+	return lowest
 }
 
 // ask appends requests for whatever is not done, as a patient operator of a Manual upgrade would.

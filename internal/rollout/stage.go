@@ -53,8 +53,11 @@ func (f *field) drop() []Action {
 		if s.busy == nil || s.claim != nil || s.busy.Labels[v1alpha1.LabelUpgrade] != f.owner.name || inFlight(s.busy) || s.busy.Spec.Abort {
 			continue
 		}
-		actions = append(actions, f.does(Action{Kind: Abort, Node: s.node.Name, Name: s.busy.Name, Version: s.busy.Spec.KubernetesVersion,
-			Why: "the node is to be brought to " + s.to + " instead"}))
+		why := "the node is to be brought to " + s.to + " instead"
+		if s.busy.Spec.KubernetesVersion == s.to {
+			why = "the claim is of an earlier node of that name"
+		}
+		actions = append(actions, f.does(Action{Kind: Abort, Node: s.node.Name, Name: s.busy.Name, Version: s.busy.Spec.KubernetesVersion, Why: why}))
 	}
 	return actions
 }

@@ -120,11 +120,11 @@ func (w *world) act(actions []rollout.Action, seen *snapshot.Cluster, upgrade st
 		if w.onAction != nil {
 			w.onAction(a, seen)
 		}
-		w.carryOut(a, upgrade)
+		w.carryOut(a, seen, upgrade)
 	}
 }
 
-func (w *world) carryOut(a rollout.Action, upgrade string) {
+func (w *world) carryOut(a rollout.Action, seen *snapshot.Cluster, upgrade string) {
 	resume := map[string]string{v1alpha1.AnnotationResume: strconv.FormatInt(a.Resume, 10)}
 	owner := map[string]string{v1alpha1.LabelUpgrade: upgrade}
 	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == a.Name })
@@ -141,7 +141,7 @@ func (w *world) carryOut(a rollout.Action, upgrade string) {
 		if i >= 0 {
 			return // AlreadyExists
 		}
-		n := w.Node(a.Node)
+		n := seen.Node(a.Node) // as the controller does; it may be gone by now
 		w.made++
 		w.NodeUpgrades = append(w.NodeUpgrades, v1alpha1.NodeUpgrade{
 			ObjectMeta: metav1.ObjectMeta{Name: a.Name, UID: types.UID(fmt.Sprintf("claim-%d", w.made)), Labels: owner, Annotations: resume},
@@ -185,7 +185,7 @@ const (
 func (w *world) tick(nu *v1alpha1.NodeUpgrade, o outcome) {
 	n := w.Node(nu.Spec.Machine.Name)
 	s := &nu.Status
-	if !s.Phase.Ended() && s.NodeUID != "" && (n == nil || n.UID != s.NodeUID) {
+	if !s.Phase.Ended() && (n == nil || s.NodeUID != "" && n.UID != s.NodeUID) {
 		s.Phase = v1alpha1.NodeFailed // the node is gone
 		return
 	}
