@@ -36,17 +36,6 @@ func claimsAmong(all []v1alpha1.NodeUpgrade, upgrade string) claims {
 	return own
 }
 
-// failed are the nodes that the upgrade failed by.
-func (c claims) failed() []string {
-	var names []string
-	for i := range c {
-		if c[i].Status.Phase == v1alpha1.NodeFailed {
-			names = append(names, c[i].Spec.Machine.Name)
-		}
-	}
-	return names
-}
-
 // changing are the nodes that have been let go towards a version, and have not ended.
 func (c claims) changing(version string) []string {
 	var names []string

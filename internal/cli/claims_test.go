@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"refit.dev/refit/api/v1alpha1"
@@ -37,5 +38,6 @@ func TestFailedNodesAreThoseOfTheUpgrade(t *testing.T) {
 	other := claim("worker-9", v1alpha1.NodeFailed, "")
 	other.Labels[v1alpha1.LabelUpgrade] = "another"
 	all := []v1alpha1.NodeUpgrade{claim("worker-1", v1alpha1.NodeFailed, ""), claim("worker-2", v1alpha1.NodeStaged, ""), other}
-	g.Expect(claimsAmong(all, "up").failed()).To(Equal([]string{"worker-1"}))
+	nodes := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}}
+	g.Expect(claimsAmong(all, "up").failures(&v1alpha1.KubernetesUpgrade{}, among(nodes))).To(Equal([]failure{{node: "worker-1"}}))
 }

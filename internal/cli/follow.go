@@ -148,7 +148,7 @@ func (a *app) outcome(w watching, seen feed.Seen, stopped error) error {
 		return &exitError{code: ExitUnwatched, err: &silentError{}}
 	}
 	if !w.output.Machine() {
-		a.describe(u, claimsAmong(seen.NodeUpgrades, name))
+		a.describe(u, claimsAmong(seen.NodeUpgrades, name), among(seen.Nodes))
 	}
 	code := ExitFailed
 	if u.Status.State == v1alpha1.StateUpgradeAborted {

@@ -99,5 +99,16 @@ func findNode(ctx context.Context, c client.Reader, name string) (*corev1.Node, 
 		}
 		names = append(names, list.Items[i].Name)
 	}
-	return nil, fmt.Errorf("there is no node %q%s; `refit nodes` lists them", name, suggest(name, names))
+	return nil, &noNodeError{name: name, close: suggest(name, names)}
+}
+
+// noNodeError says that there is no node of that name.
+type noNodeError struct {
+	name string
+	// close names those that might be meant.
+	close string
+}
+
+func (e *noNodeError) Error() string {
+	return fmt.Sprintf("there is no node %q%s; `refit nodes` lists them", e.name, e.close)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,7 +18,8 @@ func newRetry(a *app) *cobra.Command {
 		Short: "Try a failed node again",
 		Long: `Try a failed node again, once its reason (see 'refit logs NODE') is gone. Steps that are done are not done again. It
 raises spec.retry of the node's NodeUpgrade, or has the upgrade that the node has stopped do that.
-An upgrade that failed because of the node goes on, and so does every other node of it that failed.`,
+An upgrade that failed because of the node goes on, and so does every other node of it that failed. A node that was left
+out by 'refit skip' is taken in again.`,
 		Example: `  refit logs worker-3
   refit retry worker-3
   refit retry worker-3 && refit status --watch`,
@@ -38,6 +40,10 @@ func (a *app) retry(cmd *cobra.Command, node string) error {
 	if err != nil {
 		return err
 	}
+	machine, err := findNode(ctx, c, node)
+	if err != nil {
+		return goneOr(err, node)
+	}
 	if upgrade.Status.Phase != v1alpha1.NodeFailed {
 		return notFailed(upgrade)
 	}
@@ -47,7 +53,7 @@ func (a *app) retry(cmd *cobra.Command, node string) error {
 	}
 	if whole != "" {
 		// The rollout asks the gates and counts who is out of service before it tries the node again.
-		return a.control(cmd, whole, retryOf(node))
+		return a.control(cmd, whole, retryOf(node, anotherMachine(machine, upgrade)))
 	}
 	before := upgrade.DeepCopy()
 	upgrade.Spec.Retry = max(upgrade.Spec.Retry, upgrade.Status.Retried) + 1
@@ -69,8 +75,12 @@ func notFailed(u *v1alpha1.NodeUpgrade) error {
 }
 
 // retryOf resumes the upgrade that a node has stopped.
-func retryOf(node string) func(context.Context, client.Client, *v1alpha1.KubernetesUpgrade) (string, error) {
+func retryOf(node string, replaced bool) func(context.Context, client.Client, *v1alpha1.KubernetesUpgrade) (string, error) {
 	return func(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade) (string, error) {
+		u.Spec.Skip = slices.DeleteFunc(u.Spec.Skip, func(name string) bool { return name == node }) // the later word counts
+		if u.Status.State != v1alpha1.StateUpgradeFailed && replaced {
+			return fmt.Sprintf("node %s is another machine than the one that failed, and upgrade %s takes it in its turn", node, u.Name), nil
+		}
 		if u.Status.State != v1alpha1.StateUpgradeFailed {
 			return "", fmt.Errorf("upgrade %s has not stopped at node %s yet (%s): try again once `refit status` says upgrade-failed", u.Name, node, stateOf(u))
 		}
@@ -95,11 +105,17 @@ func stoppedBy(ctx context.Context, c client.Client, node *v1alpha1.NodeUpgrade)
 	return "", nil
 }
 
+// goneOr says of a node that was part of an upgrade that it is gone, and not that its name is wrong.
+func goneOr(err error, node string) error {
+	var missing *noNodeError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	return fmt.Errorf("node %s is gone, and holds nothing up: `refit resume` goes on with an upgrade that stopped at it; another machine is upgraded once it has joined", node)
+}
+
 // latestOf is the latest NodeUpgrade of a node. The error says whether the node, or just its upgrade, does not exist.
 func latestOf(ctx context.Context, c client.Reader, node string) (*v1alpha1.NodeUpgrade, error) {
-	if _, err := findNode(ctx, c, node); err != nil {
-		return nil, err
-	}
 	var list v1alpha1.NodeUpgradeList
 	if err := c.List(ctx, &list, client.InNamespace(v1alpha1.Namespace)); err != nil {
 		return nil, fmt.Errorf("list node upgrades: %w", err)
@@ -111,8 +127,11 @@ func latestOf(ctx context.Context, c client.Reader, node string) (*v1alpha1.Node
 			latest = u
 		}
 	}
-	if latest == nil {
-		return nil, fmt.Errorf("node %s has not been part of an upgrade yet", node)
+	if latest != nil {
+		return latest, nil
 	}
-	return latest, nil
+	if _, err := findNode(ctx, c, node); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("node %s has not been part of an upgrade yet", node)
 }

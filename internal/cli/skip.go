@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
@@ -33,9 +32,12 @@ What was begun on it is finished. An upgrade that stopped because of the node go
 }
 
 func skip(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade, node string) (string, error) {
-	var n corev1.Node
-	if err := c.Get(ctx, client.ObjectKey{Name: node}, &n); err != nil {
-		return "", fmt.Errorf("read node %s: %w", node, err)
+	n, err := findNode(ctx, c, node)
+	if err != nil {
+		if _, was := latestOf(ctx, c, node); was == nil {
+			return "", goneOr(err, node)
+		}
+		return "", err
 	}
 	_, controlPlane := n.Labels[observe.LabelControlPlane]
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/cli/print"
+	"refit.dev/refit/internal/rollout"
 )
 
 func newStatus(a *app) *cobra.Command {
@@ -53,7 +54,7 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 	if output.Machine() {
 		return output.Value(a.Out, withKind(upgrade))
 	}
-	a.describe(upgrade, claimsOf(ctx, c, upgrade.Name))
+	a.describe(upgrade, claimsOf(ctx, c, upgrade.Name), reading(ctx, c))
 	if err := a.writeGroups(ctx, c, upgrade, output == print.Wide); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (a *app) status(cmd *cobra.Command, name string, output print.Format) error
 }
 
 // describe writes what is known of an upgrade, a property a line.
-func (a *app) describe(u *v1alpha1.KubernetesUpgrade, claims claims) {
+func (a *app) describe(u *v1alpha1.KubernetesUpgrade, claims claims, node find) {
 	s := &u.Status
 	line := func(name, value string) {
 		if value != "" {
@@ -94,7 +95,7 @@ func (a *app) describe(u *v1alpha1.KubernetesUpgrade, claims claims) {
 			a.say("%-10s %s", "", node)
 		}
 	}
-	line("Next", nextCommand(u, claims.failed()))
+	line("Next", nextCommand(u, func() []failure { return claims.failures(u, node) }))
 }
 
 func conditionTable(u *v1alpha1.KubernetesUpgrade) print.Table {
@@ -158,16 +159,14 @@ func countText(n v1alpha1.NodeCounts) string {
 }
 
 // nextCommand is what a person would type next, empty where nothing is to be done.
-func nextCommand(u *v1alpha1.KubernetesUpgrade, failed []string) string {
+func nextCommand(u *v1alpha1.KubernetesUpgrade, failed func() []failure) string {
 	switch {
 	case u.Status.State == "":
 		return "where it stays like this, no manager runs: see `kubectl -n " + v1alpha1.Namespace + " get pods`"
-	case u.Status.State == v1alpha1.StateUpgradeFailed && len(failed) == 1:
-		return fmt.Sprintf("see `refit logs %[1]s`; once the cause is gone `refit retry %[1]s`, or else `refit abort`", failed[0])
-	case u.Status.State == v1alpha1.StateUpgradeFailed && len(failed) > 1:
-		return "see `refit nodes -o wide` and `refit logs NODE`; once the causes are gone `refit resume`, or else `refit abort`"
 	case u.Status.State == v1alpha1.StateUpgradeFailed:
-		return "once the cause is gone `refit resume`, or else `refit abort`"
+		return afterFailure(u, failed())
+	case u.Status.State == v1alpha1.StateUpgradeAborted && u.Finished() && u.Reason() != rollout.ReasonOvertaken:
+		return "`refit resume` goes on with the nodes that are left; `refit nodes` lists what each runs"
 	case u.Finished():
 		return ""
 	case u.Spec.Paused:

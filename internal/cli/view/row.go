@@ -87,6 +87,10 @@ func newRow(node *corev1.Node, upgrade *v1alpha1.NodeUpgrade) Row {
 		return row
 	}
 	s := &upgrade.Status
+	if s.NodeUID != "" && s.NodeUID != string(node.UID) {
+		row.Message = fmt.Sprintf("another machine than the one of this name whose upgrade to %s was %s", upgrade.Spec.KubernetesVersion, s.Phase)
+		return row
+	}
 	row.Target, row.Phase, row.Pod = upgrade.Spec.KubernetesVersion, s.Phase, s.Pod
 	row.StartedAt, row.FinishedAt, row.StepTimes = timeOf(s.StartedAt), timeOf(s.FinishedAt), stepTimes(s.Steps)
 	if s.Phase != v1alpha1.NodeCompleted {
