@@ -238,12 +238,7 @@ func mostUnavailable(c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) int {
 	if plan.MaxUnavailable != nil || len(plan.Groups) == 0 {
 		return limit(plan.MaxUnavailable, countWorkers(c))
 	}
-	sizes := make([]int, len(plan.Groups)+1)
-	for i := range c.Nodes {
-		if n := &c.Nodes[i]; !n.ControlPlane {
-			sizes[groupOf(&plan, n)]++
-		}
-	}
+	sizes := groupSizes(c, plan)
 	most, stage := 1, 0
 	for i := range plan.Groups {
 		if !plan.Groups[i].BesidePrevious {

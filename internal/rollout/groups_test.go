@@ -209,7 +209,7 @@ func TestWhatIsWrongWithAPlan(t *testing.T) {
 	c := zones(5)
 	spec := v1alpha1.RolloutPlanSpec{
 		Groups: []v1alpha1.NodeGroup{
-			{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1", "w-9", "cp-1"}}, MaxUnavailable: number(1), Parallelism: number(3)},
+			{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1", "w-9", "cp-1"}}, MaxUnavailable: number(1), Parallelism: number(3), FailureBudget: number(2)},
 			{Name: "b", NodeSet: labelled("b")}, {Name: "none", NodeSet: labelled("z")},
 			{Name: "odd", NodeSet: v1alpha1.NodeSet{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}}},
 		},
@@ -218,14 +218,58 @@ func TestWhatIsWrongWithAPlan(t *testing.T) {
 	g.Expect(rollout.Problems(c, spec)).To(ConsistOf(
 		"group canary names nodes that do not exist: w-9",
 		"group canary: parallelism 3 can never be met, as no more than 1 may be out of service",
+		"group canary: failureBudget 2 bears every failure of 1 node: none of them stops the upgrade",
 		`group odd: selector: "Like" is not a valid label selector operator`,
-		"control plane cp-1 is in group canary: control planes come first, one by one, whatever the groups say",
-		"w-1 is in groups canary, b: it belongs to the first",
+		"control planes in a group (canary), though they come first, one by one, whatever the groups say: cp-1",
+		"in several groups (canary, b), so taken with canary: w-1",
 		"in no group, so last: w-2, w-4",
 		"group none is empty", "group odd is empty",
 		"critical names nodes that do not exist: db-1",
 	))
 	g.Expect(rollout.Problems(c, rollout.DefaultPlan())).To(BeEmpty())
+}
+
+func TestLimitsThatAreNotWhatTheyLookLike(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		plan v1alpha1.RolloutPlanSpec
+		want []string
+	}{
+		{"numbers that fit", v1alpha1.RolloutPlanSpec{MaxUnavailable: number(4), FailureBudget: number(1), Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a"), MaxUnavailable: number(4), Parallelism: number(4), FailureBudget: number(2), SpreadTopologyKey: zone},
+			{Name: "b", NodeSet: labelled("b"), FailureBudget: share("25%")}}}, nil},
+		{"a percentage of a group that is none", v1alpha1.RolloutPlanSpec{FailureBudget: share("20%"), Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a")}, {Name: "b", NodeSet: labelled("b"), FailureBudget: share("10%")}}}, []string{
+			"group a: the plan's failureBudget 20% of its 4 nodes is none, so its first failure stops the upgrade: give the group a number, such as failureBudget: 1",
+			"group b: failureBudget 10% of its 4 nodes is none, so its first failure stops the upgrade: give the group a number, such as failureBudget: 1"}},
+		{"a percentage of all that is none", v1alpha1.RolloutPlanSpec{FailureBudget: share("10%"), Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a")}, {Name: "b", NodeSet: labelled("b")}}}, []string{
+			"failureBudget 10% of 8 workers is none, so the first failure stops the upgrade: give it as a number, such as 1"}},
+		{"none that is meant", v1alpha1.RolloutPlanSpec{FailureBudget: share("0%"), Groups: []v1alpha1.NodeGroup{
+			{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1"}}, FailureBudget: share("20%")},
+			{Name: "all", NodeSet: v1alpha1.NodeSet{Selector: &metav1.LabelSelector{}}, FailureBudget: number(0)}}}, []string{
+			"control planes in a group (all), though they come first, one by one, whatever the groups say: cp-1",
+			"in several groups (canary, all), so taken with canary: w-1"}},
+		{"budgets that stop nothing", v1alpha1.RolloutPlanSpec{FailureBudget: share("100%"), Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a"), FailureBudget: number(4)}, {Name: "b", NodeSet: labelled("b"), FailureBudget: number(3)}}}, []string{
+			"the plan: failureBudget 100% bears every failure of 8 nodes: none of them stops the upgrade",
+			"group a: failureBudget 4 bears every failure of 4 nodes: none of them stops the upgrade"}},
+		{"limits that can never be met", v1alpha1.RolloutPlanSpec{MaxUnavailable: number(2), Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a"), MaxUnavailable: number(5)},
+			{Name: "b", NodeSet: labelled("b"), MaxUnavailable: number(3), Parallelism: share("100%")}}}, []string{
+			"group a: maxUnavailable 5 can never be met, as the group has no more nodes",
+			"group b: maxUnavailable 3 can never be met, as no more than 2 workers may be out of service in all",
+			"group b: parallelism 100% can never be met, as no more than 3 may be out of service"}},
+		{"more than there are", v1alpha1.RolloutPlanSpec{MaxUnavailable: number(9)}, []string{
+			"the plan: maxUnavailable 9 can never be met, as there are no more workers"}},
+		{"a spread over what no node has", v1alpha1.RolloutPlanSpec{Groups: []v1alpha1.NodeGroup{
+			{Name: "a", NodeSet: labelled("a"), SpreadTopologyKey: "rack"}, {Name: "b", NodeSet: labelled("b")}}}, []string{
+			"group a: no node of it has the label rack, so it is not spread"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			NewWithT(t).Expect(rollout.Problems(zones(8), tt.plan)).To(Equal(tt.want))
+		})
+	}
 }
 
 func TestAPreviewOfGroups(t *testing.T) {

@@ -16,41 +16,16 @@ import (
 func Problems(c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	sizes := map[string]int{}
+	sizes := groupSizes(c, plan)
 	for i := range plan.Groups {
 		g := &plan.Groups[i]
 		unreadable(say, "group "+g.Name, g.NodeSet)
 		missing(say, c, "group "+g.Name, g.Nodes)
-		most := g.MaxUnavailable
-		if most == nil {
-			most = plan.MaxUnavailable
-		}
-		if g.Parallelism != nil && limit(g.Parallelism, len(c.Nodes)) > limit(most, len(c.Nodes)) {
-			say("group %s: parallelism %s can never be met, as no more than %d may be out of service", g.Name, g.Parallelism.String(), limit(most, len(c.Nodes)))
-		}
 	}
-	var none []string
-	for i := range c.Nodes {
-		n := &c.Nodes[i]
-		in := namesOf(plan, n)
-		switch {
-		case n.ControlPlane && len(in) > 0:
-			say("control plane %s is in group %s: control planes come first, one by one, whatever the groups say", n.Name, strings.Join(in, ", "))
-		case n.ControlPlane:
-		case len(in) == 0 && len(plan.Groups) > 0:
-			none = append(none, n.Name)
-		case len(in) > 1:
-			say("%s is in groups %s: it belongs to the first", n.Name, strings.Join(in, ", "))
-		}
-		if len(in) > 0 && !n.ControlPlane {
-			sizes[in[0]]++
-		}
-	}
-	if len(none) > 0 {
-		say("in no group, so last: %s", brief(none))
-	}
+	badLimits(say, c, plan)
+	badMembers(say, c, plan)
 	for i := range plan.Groups {
-		if sizes[plan.Groups[i].Name] == 0 {
+		if sizes[i] == 0 {
 			say("group %s is empty", plan.Groups[i].Name)
 		}
 	}
@@ -59,6 +34,41 @@ func Problems(c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) []string {
 		missing(say, c, "critical", plan.Critical.Nodes)
 	}
 	return out
+}
+
+// badMembers says which nodes are in no group or in several, and which control planes are in any: those alike in a line.
+func badMembers(say func(string, ...any), c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) {
+	var lost, masters, several []string // the latter two are lists of groups
+	in := map[bool]map[string][]string{true: {}, false: {}}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		names := namesOf(plan, n)
+		groups := strings.Join(names, ", ")
+		order := &several
+		switch {
+		case n.ControlPlane && len(names) > 0:
+			order = &masters
+		case !n.ControlPlane && len(names) == 0 && len(plan.Groups) > 0:
+			lost = append(lost, n.Name)
+			continue
+		case n.ControlPlane || len(names) < 2:
+			continue
+		}
+		if in[n.ControlPlane][groups] == nil {
+			*order = append(*order, groups)
+		}
+		in[n.ControlPlane][groups] = append(in[n.ControlPlane][groups], n.Name)
+	}
+	for _, groups := range masters {
+		say("control planes in a group (%s), though they come first, one by one, whatever the groups say: %s", groups, brief(in[true][groups]))
+	}
+	for _, groups := range several {
+		first, _, _ := strings.Cut(groups, ", ")
+		say("in several groups (%s), so taken with %s: %s", groups, first, brief(in[false][groups]))
+	}
+	if len(lost) > 0 {
+		say("in no group, so last: %s", brief(lost))
+	}
 }
 
 // namesOf are the groups that select a node.

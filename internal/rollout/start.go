@@ -70,7 +70,8 @@ func Overtaken(all []v1alpha1.KubernetesUpgrade, u *v1alpha1.KubernetesUpgrade) 
 		return ""
 	}
 	for i := range all {
-		if o := &all[i]; o.Name != u.Name && o.Status.StartedAt != nil && !o.Status.StartedAt.Before(u.Status.CompletedAt) {
+		if o := &all[i]; o.Name != u.Name && o.Status.StartedAt != nil &&
+			!o.Status.StartedAt.Before(u.Status.CompletedAt) && u.Status.StartedAt.Before(o.Status.StartedAt) {
 			return o.Name
 		}
 	}
