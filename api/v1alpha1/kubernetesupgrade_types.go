@@ -151,6 +151,8 @@ const (
 	GroupVerifying GroupState = "Verifying"
 	// GroupDone: what follows may begin.
 	GroupDone GroupState = "Done"
+	// GroupAborted: the upgrade was aborted before it was done.
+	GroupAborted GroupState = "Aborted"
 )
 
 // GroupStatus is where a group of the plan stands.
@@ -174,7 +176,8 @@ type GroupStatus struct {
 
 // KubernetesUpgradeStatus is where the upgrade stands.
 type KubernetesUpgradeStatus struct {
-	// fromVersion is what the cluster ran when the upgrade started: the lowest version of any control plane.
+	// fromVersion is what the cluster ran when the upgrade started: the lowest version of any control plane, or, where those were
+	// at the version already, of any other node.
 	// +optional
 	FromVersion string `json:"fromVersion,omitempty"`
 	// hops are the versions that the control planes are brought to, in order; the last is spec.toVersion.

@@ -38,7 +38,7 @@ func resume(ctx context.Context, c client.Client, u *v1alpha1.KubernetesUpgrade)
 	switch {
 	case u.Status.State == v1alpha1.StateUpgradeComplete:
 		return "", fmt.Errorf("upgrade %s is complete: there is nothing to resume", u.Name)
-	case u.Status.State == v1alpha1.StateUpgradeAborting:
+	case u.Status.State == v1alpha1.StateUpgradeAborting || u.Spec.Abort && !stopped:
 		return "", fmt.Errorf("upgrade %s is still being aborted: wait until it is (see `refit status`), then resume it", u.Name)
 	case stopped:
 		u.Spec.Resume = max(u.Spec.Resume, u.Status.Resumed) + 1

@@ -130,7 +130,7 @@ func stateOf(u *v1alpha1.KubernetesUpgrade) v1alpha1.UpgradeState {
 
 func flags(u *v1alpha1.KubernetesUpgrade) string {
 	var set []string
-	if u.Spec.Paused {
+	if u.Spec.Paused && !u.Spec.Abort { // an abort ends what a pause holds
 		set = append(set, "paused")
 	}
 	if u.Spec.Mode == v1alpha1.ModeManual {
@@ -167,7 +167,7 @@ func nextCommand(u *v1alpha1.KubernetesUpgrade, failed func() []failure) string 
 		return afterFailure(u, failed())
 	case u.Status.State == v1alpha1.StateUpgradeAborted && u.Finished() && u.Reason() != rollout.ReasonOvertaken:
 		return "`refit resume` goes on with the nodes that are left; `refit nodes` lists what each runs"
-	case u.Finished():
+	case u.Finished() || u.Spec.Abort:
 		return ""
 	case u.Spec.Paused:
 		return "`refit resume` goes on"

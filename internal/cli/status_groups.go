@@ -56,6 +56,8 @@ func waitsFor(u *v1alpha1.KubernetesUpgrade, i int, plan []v1alpha1.NodeGroup) s
 	switch g.State {
 	case v1alpha1.GroupApproval:
 		return fmt.Sprintf("a person: `refit approve %s`", g.Name)
+	case v1alpha1.GroupAborted:
+		return "`refit resume`"
 	case v1alpha1.GroupWaiting:
 		return "the groups before it"
 	case v1alpha1.GroupVerifying:

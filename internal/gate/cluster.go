@@ -76,7 +76,7 @@ func versions(_ Point, in Input) Verdict {
 	case err != nil:
 		return blocked(nil, "%s", err)
 	}
-	return ok("%s to %s", version.Lowest(in.Cluster), strings.Join(hops, " to "))
+	return ok("%s to %s", version.StartsFrom(in.Cluster, in.Target), strings.Join(hops, " to "))
 }
 
 // patches wants a person to see to the patches that versions ask for: nothing in a cluster says which ones its hosts have.

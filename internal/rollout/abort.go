@@ -18,20 +18,25 @@ func (d *Decision) abort(in Input, j *journey) outcome {
 		return outcome{state: v1alpha1.StateUpgradeAborted, reason: ReasonAborted, waiting: "aborted before anything was done"}
 	}
 	d.hold(j, "the upgrade is aborted")
-	open := []string{}
+	open, flying := 0, []string{}
 	for i := range in.Cluster.NodeUpgrades {
 		nu := &in.Cluster.NodeUpgrades[i]
 		if nu.Labels[v1alpha1.LabelUpgrade] != u.Name || ended(nu) {
 			continue
 		}
-		open = append(open, nodeOf(nu))
+		if open++; inFlight(nu) {
+			flying = append(flying, nodeOf(nu))
+		}
 		if !nu.Spec.Abort {
 			d.Actions = append(d.Actions, Action{Kind: Abort, Node: nodeOf(nu), Name: nu.Name, Version: nu.Spec.KubernetesVersion, Why: "the upgrade is aborted"})
 		}
 	}
-	if len(open) > 0 {
-		slices.SortFunc(open, natural)
-		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: fmt.Sprintf("%s on the way to a safe point", are(open))}
+	slices.SortFunc(flying, natural)
+	switch {
+	case len(flying) > 0:
+		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: are(flying) + " on the way to a safe point; the others are left as they are"}
+	case open > 0:
+		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: "no node is being changed; what was staged is let go"}
 	}
 	if late := j.seenLate(); late != "" {
 		return outcome{state: v1alpha1.StateUpgradeAborting, reason: ReasonAborting, waiting: late}
@@ -75,8 +80,10 @@ func summary(j *journey) string {
 		switch {
 		case version.Runs(node, j.hops[len(j.hops)-1]):
 			fresh = append(fresh, n.Node)
-		case n.State == NodeFailed || n.State == NodeSkipped:
-			failures = append(failures, fmt.Sprintf("%s at %s: %s", n.Node, v, n.Reason))
+		case n.State == NodeFailed:
+			failures = append(failures, fmt.Sprintf("%s failed, and is at %s: %s", n.Node, v, n.Reason))
+		case n.State == NodeSkipped:
+			failures = append(failures, fmt.Sprintf("%s was skipped, and is at %s: %s", n.Node, v, n.Reason))
 		default:
 			if byVersion[v] == nil {
 				old = append(old, v)

@@ -191,8 +191,12 @@ func (j *journey) groupStatus() []v1alpha1.GroupStatus {
 				s.Failed++
 			}
 		}
+		left := slices.ContainsFunc(g.nodes, func(n *standing) bool { return n.state == NodeAborted || !n.settled() })
+		if j.Upgrade.Spec.Abort && (left || g.state != v1alpha1.GroupDone) {
+			s.State = v1alpha1.GroupAborted
+		}
 		switch before := j.recorded(g.spec.Name).NodesDoneAt; {
-		case g.doneAt.IsZero():
+		case g.doneAt.IsZero() || left:
 		case before != nil && before.Time.Equal(g.doneAt):
 			s.NodesDoneAt = before
 		case len(g.nodes) > 0:

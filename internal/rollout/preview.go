@@ -121,7 +121,7 @@ func (r *PlanReport) Open() bool { return r.Refused == "" && len(r.Blocked) == 0
 // Preview plays an upgrade forward over imagined observations in which nothing fails. It changes nothing, and the cluster it
 // is given neither.
 func Preview(c *snapshot.Cluster, req PreviewRequest) PlanReport {
-	r := PlanReport{From: version.Lowest(c), To: req.To}
+	r := PlanReport{From: version.StartsFrom(c, req.To), To: req.To}
 	in, err := beforeStart(c, req)
 	r.MaxUnavailable, r.Hops = in.MaxUnavailable, in.Hops
 	if err != nil {

@@ -21,6 +21,36 @@ func halfWayBack(t *testing.T) *world {
 	return w
 }
 
+func TestGroupsOfAnAbortedUpgradeAreNotDone(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(4), fixture.Upgrade("v1.36.3")
+	plan(c, u, canaryThenZones())
+	u.Spec.ApprovedGroups = []string{"zone-a"}
+	w := newWorld(c, u)
+	w.verifications = map[string]rollout.Verification{"canary": {Done: true}}
+	w.reach(g, "zone a", func() bool { nu := w.claim("w-3-v1.36.3"); return nu != nil && nu.Status.Step == v1alpha1.StepKubelet })
+	u.Spec.Abort = true
+	w.round()
+	g.Expect(u.Status.Waiting).To(HaveSuffix("on the way to a safe point; the others are left as they are"))
+	w.reach(g, "the end", u.Finished)
+	g.Expect(w.group("canary").State).To(Equal(v1alpha1.GroupDone))
+	aborted := 0
+	for _, s := range u.Status.Groups[1:] {
+		if s.Upgraded < s.Total {
+			g.Expect(s.State).To(Equal(v1alpha1.GroupAborted), s.Name)
+			g.Expect(s.NodesDoneAt).To(BeNil(), s.Name)
+			aborted++
+		}
+	}
+	g.Expect(aborted).To(BeNumerically(">", 0))
+	u.Spec.Abort = false
+	u.Spec.Resume++
+	w.reach(g, "the end", w.complete)
+	for _, s := range u.Status.Groups {
+		g.Expect(s.State).To(Equal(v1alpha1.GroupDone), s.Name)
+	}
+}
+
 func TestAnAbortedRollback(t *testing.T) {
 	t.Run("is not resumed once another upgrade was begun", func(t *testing.T) {
 		g, w := NewWithT(t), halfWayBack(t)

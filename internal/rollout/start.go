@@ -55,7 +55,7 @@ func (d *Decision) start(in Input) outcome {
 		}
 	}
 	d.Status.Hops, d.Status.Hop = hops, hops[0]
-	d.Status.FromVersion = cmp.Or(d.Status.FromVersion, version.Lowest(in.Cluster))
+	d.Status.FromVersion = cmp.Or(d.Status.FromVersion, version.StartsFrom(in.Cluster, u.Spec.ToVersion))
 	d.Status.CompletedAt = nil
 	if d.Status.StartedAt == nil {
 		d.Status.StartedAt = &metav1.Time{Time: in.Cluster.Now}

@@ -58,6 +58,27 @@ func Lowest(c *snapshot.Cluster) string {
 	return lowest
 }
 
+// StartsFrom is the version that a way to another starts from: the lowest of any control plane, or, where control planes are there
+// already, the lowest of what is not. Empty where none is known.
+func StartsFrom(c *snapshot.Cluster, to string) string {
+	if lowest := Lowest(c); lowest != to {
+		return lowest
+	}
+	others := []string{}
+	for i := range c.Nodes {
+		for _, v := range all(&c.Nodes[i]) {
+			if _, err := Parse(v); err == nil && v != to {
+				others = append(others, v)
+			}
+		}
+	}
+	if len(others) == 0 {
+		return to
+	}
+	Sort(others)
+	return others[0]
+}
+
 // Active is the version that every component of every node runs; empty while there is none.
 func Active(c *snapshot.Cluster) string {
 	if len(c.Nodes) == 0 {

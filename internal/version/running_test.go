@@ -50,6 +50,20 @@ func TestStates(t *testing.T) {
 	})
 }
 
+func TestAWayStartsFromWhatIsNotThereYet(t *testing.T) {
+	g := NewWithT(t)
+	c := fixture.Cluster(2, 2, "v1.36.3")
+	g.Expect(version.StartsFrom(c, "v1.36.1")).To(Equal("v1.36.3"))
+	g.Expect(version.StartsFrom(c, "v1.36.3")).To(Equal("v1.36.3"), "all are there")
+	p := c.Node("cp-1").Components
+	p.APIServer.Version, p.ControllerManager.Version, p.Scheduler.Version = "v1.36.1", "v1.36.1", "v1.36.1"
+	c.Node("cp-1").KubeletVersion = "v1.36.1"
+	g.Expect(version.StartsFrom(c, "v1.36.1")).To(Equal("v1.36.3"), "half of a way back is left")
+	g.Expect(version.StartsFrom(c, "v1.36.3")).To(Equal("v1.36.1"), "or half of the way forward")
+	c.Node("w-1").KubeletVersion = "v1.35.4"
+	g.Expect(version.StartsFrom(c, "v1.36.1")).To(Equal("v1.35.4"))
+}
+
 func TestForCluster(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

@@ -44,6 +44,8 @@ func groupText(g v1alpha1.GroupStatus) string {
 		text += " verifying"
 	case v1alpha1.GroupApproval:
 		text += " to be approved"
+	case v1alpha1.GroupAborted:
+		text += " aborted"
 	}
 	return text
 }
