@@ -23,7 +23,7 @@ func halfWayBack(t *testing.T) *world {
 
 func TestGroupsOfAnAbortedUpgradeAreNotDone(t *testing.T) {
 	g := NewWithT(t)
-	c, u := zones(4), fixture.Upgrade("v1.36.3")
+	c, u := zones(10), fixture.Upgrade("v1.36.3")
 	plan(c, u, canaryThenZones())
 	u.Spec.ApprovedGroups = []string{"zone-a"}
 	w := newWorld(c, u)
