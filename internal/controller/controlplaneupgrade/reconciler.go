@@ -5,6 +5,7 @@ package controlplaneupgrade
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,8 @@ const (
 	// lookAgain is when a control plane that waits is looked at again: what it waits for, such as an etcd member's health,
 	// wakes nobody.
 	lookAgain = 2 * time.Second
+	// restFor is when it is looked at again after its KubernetesUpgrade has ended without it. Whoever resumes that wakes it.
+	restFor = time.Minute
 	// staleAfter is when to look again after somebody else wrote first.
 	staleAfter = 200 * time.Millisecond
 )
@@ -77,6 +80,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if d.Status.Ready {
 		return ctrl.Result{}, nil
 	}
+	if over(seen, owner.Upgrade) {
+		return ctrl.Result{RequeueAfter: restFor}, nil
+	}
 	return ctrl.Result{RequeueAfter: lookAgain}, nil
 }
 
@@ -116,6 +122,11 @@ func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade,
 		r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, rollout.ReasonGatesClosed, "Wait", "%s", d.Status.Waiting)
 	}
 	return turn, nil
+}
+
+// over says that the KubernetesUpgrade of that name has ended.
+func over(seen *snapshot.Cluster, name string) bool {
+	return slices.ContainsFunc(seen.Upgrades, func(u v1alpha1.KubernetesUpgrade) bool { return u.Name == name && u.Finished() })
 }
 
 func find(seen *snapshot.Cluster, key client.ObjectKey) *v1alpha1.ControlPlaneUpgrade {

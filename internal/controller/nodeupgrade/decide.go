@@ -100,7 +100,7 @@ func nodeGone(d *decider) bool {
 	case d.o.Node == nil:
 		d.fail(ReasonNodeDeleted, "the node was deleted from the cluster while it was being upgraded")
 	case d.s.NodeUID != "" && d.s.NodeUID != string(d.o.Node.UID):
-		d.fail(ReasonNodeRecreated, "a node of that name is there, but another one than when the upgrade began: "+d.retry()+" upgrades it")
+		d.fail(ReasonNodeRecreated, "a node of that name is there, but another one than when the upgrade began: "+d.anew())
 	default:
 		return false
 	}
@@ -234,6 +234,14 @@ func (d *decider) fail(reason, message string) { d.end(v1alpha1.NodeFailed, reas
 
 // retry is the command that has the node tried again.
 func (d *decider) retry() string { return "`refit retry " + d.o.Upgrade.Spec.Machine.Name + "`" }
+
+// anew says how a node in the place of another comes to its version.
+func (d *decider) anew() string {
+	if d.o.Upgrade.Labels[v1alpha1.LabelUpgrade] == "" {
+		return d.retry() + " upgrades it"
+	}
+	return "the upgrade takes it as a new node; where it has stopped, `refit resume` has it go on"
+}
 
 func (d *decider) end(phase v1alpha1.NodeUpgradePhase, reason, message string) {
 	d.s.Phase = phase
