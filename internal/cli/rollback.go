@@ -131,21 +131,18 @@ func (w *wayBack) look(ctx context.Context, c client.Client, seen *snapshot.Clus
 	return nil
 }
 
-// hostsOf are the nodes, control planes first, with what the upgrade to the version that runs kept on each. Where its NodeUpgrade is gone,
-// placeholders stand for that.
+// hostsOf are the nodes, control planes first, with what the upgrade away from the version to come back to kept on each. Where its NodeUpgrade is
+// gone, placeholders stand for that.
 func hostsOf(seen *snapshot.Cluster, claims []v1alpha1.NodeUpgrade, runs, to string) []wayback.Host {
 	var masters, workers []wayback.Host
 	for i := range seen.Nodes {
 		n := &seen.Nodes[i]
 		h := wayback.Host{Name: n.Name, ControlPlane: n.ControlPlane}
-		if n.KubeletVersion == runs || version.ControlPlane(n) == runs {
+		if to != "" && (isNewer(n.KubeletVersion, to) || isNewer(version.ControlPlane(n), to)) || n.KubeletVersion == runs || version.ControlPlane(n) == runs {
 			h.Old, h.State, h.Guessed = cmp.Or(to, "OLDVERSION"), spec.UpgradeDir("UID"), true
 		}
-		for j := range claims {
-			nu := &claims[j]
-			if nu.Spec.Machine.Name == n.Name && nu.Spec.KubernetesVersion == runs && (nu.Status.Touched() || nu.Status.Completed) {
-				h.Old, h.State, h.Guessed = nu.Status.FromVersion, spec.UpgradeDir(string(nu.UID)), false
-			}
+		if away, dropped := awayFrom(claims, n.Name, runs, to); away != nil {
+			h.Old, h.State, h.Guessed, h.Dropped = away.Status.FromVersion, spec.UpgradeDir(string(away.UID)), false, dropped
 		}
 		if n.ControlPlane {
 			masters = append(masters, h)
@@ -154,4 +151,32 @@ func hostsOf(seen *snapshot.Cluster, claims []v1alpha1.NodeUpgrade, runs, to str
 		}
 	}
 	return append(masters, workers...)
+}
+
+// awayFrom is the upgrade that took a node away from the version to come back to, or from another patch release of it; where none is named, the one
+// to the version that runs. A later upgrade of the node has dropped the programs that it kept. nil where none is known.
+func awayFrom(claims []v1alpha1.NodeUpgrade, node, runs, to string) (away *v1alpha1.NodeUpgrade, dropped bool) {
+	last := ""
+	for i := range claims {
+		nu := &claims[i]
+		if nu.Spec.Machine.Name != node || !nu.Status.Touched() && !nu.Status.Completed {
+			continue
+		}
+		at := nu.Spec.KubernetesVersion
+		if last == "" || version.Compare(at, last) > 0 {
+			last = at
+		}
+		if to == "" && at != runs || to != "" && (version.Minor(nu.Status.FromVersion) != version.Minor(to) || version.Compare(at, to) <= 0) {
+			continue
+		}
+		if away == nil || version.Compare(at, away.Spec.KubernetesVersion) < 0 {
+			away = nu
+		}
+	}
+	return away, away != nil && away.Spec.KubernetesVersion != last
+}
+
+// isNewer says whether a version is of a later minor.
+func isNewer(v, than string) bool {
+	return version.Minor(v) != "" && version.Minor(v) != version.Minor(than) && version.Compare(v, than) > 0
 }

@@ -66,8 +66,9 @@ func (w *wayBack) writeRestore(a *app) {
 	a.say("\nWhat is left is to go on, or to restore a snapshot. `refit resume` goes on with an upgrade that stopped, once its cause is gone.")
 	a.say("A restore takes the whole cluster back to %s and to the time of the snapshot: everything that was written since is lost,", target)
 	a.say("and the API does not answer meanwhile. etcd stays new, as it reads what the older one wrote; so do containerd, runc and the CNI")
-	a.say("plugins. Run all of a stage, on each of its nodes as root, before the next one. Programs are in /usr/bin, unless the kubelet's")
-	a.say("unit starts it elsewhere. Where the control planes run etcd of different minors, read etcd's guide first.")
+	a.say("plugins. Run all of a stage, on each of its nodes as root, before the next one, and stop where a command fails: no data of")
+	a.say("etcd is removed, and a stage may be begun again. Programs are in /usr/bin, unless the kubelet's unit starts it elsewhere. Where")
+	a.say("the control planes run etcd of different minors, read etcd's guide first.")
 	if w.chosen == nil && !w.ExternalEtcd {
 		a.say("No snapshot is known: put the name of the file for FILE, and the node that has it for the one below.")
 	}

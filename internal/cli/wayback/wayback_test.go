@@ -1,6 +1,8 @@
 package wayback_test
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,11 +87,77 @@ func TestARestoreNamesEveryMemberAlike(t *testing.T) {
 		Hosts: []wayback.Host{{Name: "cp-1", ControlPlane: true, Old: "v1.35.4", State: "/state"}, {Name: "cp-2", ControlPlane: true}, {Name: "w-1"}}}
 	all := text(r)
 	cluster := " --initial-cluster one=https://192.0.2.1:2380,cp-2=https://[fd00::2]:2380 --initial-cluster-token restored"
-	g.Expect(all).To(ContainSubstring("snapshot restore /var/lib/refit/etcd/x.db --name one --data-dir /data" + cluster + " --initial-advertise-peer-urls https://192.0.2.1:2380 --bump-revision"))
+	g.Expect(all).To(ContainSubstring("snapshot restore /root/x.db --name one --data-dir /data" + cluster + " --initial-advertise-peer-urls https://192.0.2.1:2380 --bump-revision"))
 	g.Expect(all).To(ContainSubstring("--name cp-2 --data-dir /var/lib/etcd" + cluster))
-	g.Expect(all).To(ContainSubstring("scp -p /var/lib/refit/etcd/x.db root@cp-1:/var/lib/refit/etcd/"))
-	g.Expect(strings.Count(all, "manifests-old")).To(Equal(1), "cp-2 was not changed")
+	g.Expect(all).To(ContainSubstring("scp -p /root/x.db /root/etcdutl root@192.0.2.1:/root/"))
+	g.Expect(all).To(ContainSubstring("/opt/refit/versions/v1.36.3/bin/etcdutl"))
+	g.Expect(strings.Count(all, "cp /state/manifests-old")).To(Equal(1), "cp-2 was not changed")
+
+	r.Snapshot = &wayback.Snapshot{Node: "cp-1", File: "/var/lib/refit/etcd/x.db"}
+	g.Expect(text(r)).To(ContainSubstring("root@[fd00::2]:/root/"))
 	r.Members = nil
 	g.Expect(text(r)).NotTo(ContainSubstring("etcdutl"))
 	g.Expect(text(r)).To(ContainSubstring("Restore etcd, where it runs, from the backup that you took"))
+}
+
+func threeControlPlanes() wayback.Restore {
+	r := wayback.Restore{From: "v1.36.3", Replicas: 2, Snapshot: &wayback.Snapshot{Node: "cp-1", File: "/var/lib/refit/etcd/x.db", Before: "v1.36.3"}}
+	for _, name := range []string{"cp-1", "cp-2", "cp-3"} {
+		r.Hosts = append(r.Hosts, wayback.Host{Name: name, ControlPlane: true, Old: "v1.35.4", State: "/state"})
+		r.Members = append(r.Members, wayback.Member{Node: name, Name: name, PeerURL: "https://" + name + ":2380", DataDir: "/var/lib/etcd"})
+	}
+	r.Hosts = append(r.Hosts, wayback.Host{Name: "w-1", Old: "v1.35.4", State: "/state"}, wayback.Host{Name: "w-2"}, wayback.Host{Name: "w-3", Old: "v1.35.4", State: "/other"})
+	return r
+}
+
+// where says at which stage a command comes first.
+func where(g *WithT, stages []wayback.Stage, command string) int {
+	at := slices.IndexFunc(stages, func(s wayback.Stage) bool { return strings.Contains(strings.Join(s.Commands, "\n"), command) })
+	g.Expect(at).NotTo(Equal(-1), command)
+	return at
+}
+
+func TestARestoreGoesOnInAnOrderThatIsSafe(t *testing.T) {
+	g := NewWithT(t)
+	r := threeControlPlanes()
+	stages := r.Stages()
+	order := []string{"--replicas=0", "snapshot save", "snapshot status", "scp ", "systemctl stop kubelet", "tasks kill", "snapshot restore", "manifests-old",
+		"systemd-run", "systemctl start kubelet", "is-active", "member list", "phase kubelet-config", "--replicas=2"}
+	for i := range order[1:] {
+		g.Expect(where(g, stages, order[i])).To(BeNumerically("<=", where(g, stages, order[i+1])), "%s before %s", order[i], order[i+1])
+	}
+	hold := stages[where(g, stages, "systemd-run")]
+	g.Expect(hold.On).To(Equal([]string{"cp-1"}))
+	g.Expect(hold.Commands[0]).To(ContainSubstring(`"{\"spec\":{\"abort\":true}}"`))
+}
+
+func TestWorkersThatComeBackAlikeDoSoTogether(t *testing.T) {
+	g := NewWithT(t)
+	r := threeControlPlanes()
+	var on [][]string
+	for _, s := range r.Stages() {
+		if strings.HasPrefix(s.Title, "Bring the workers") {
+			on = append(on, s.On)
+		}
+	}
+	g.Expect(on).To(Equal([][]string{{"w-1", "w-3"}, {"w-2"}}))
+}
+
+func TestProgramsThatAreNoLongerKeptAreAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	r := threeControlPlanes()
+	r.Hosts = []wayback.Host{{Name: "cp-1", ControlPlane: true, Old: "v1.34.8", State: "/state", Dropped: true}}
+	g.Expect(text(r)).To(And(ContainSubstring("# kubelet, kubeadm and kubectl v1.34.8 are not kept here any more"), ContainSubstring("kubelet --version | grep -F v1.34.8"),
+		Not(ContainSubstring("kubelet.refit-"))))
+}
+
+// What is printed is typed into a shell as it is.
+func TestEachCommandIsOneOfTheShell(t *testing.T) {
+	r := threeControlPlanes()
+	for _, s := range r.Stages() {
+		for _, command := range s.Commands {
+			out, err := exec.CommandContext(t.Context(), "sh", "-n", "-c", command).CombinedOutput()
+			NewWithT(t).Expect(err).NotTo(HaveOccurred(), "%s: %s", command, out)
+		}
+	}
 }

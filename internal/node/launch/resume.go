@@ -25,16 +25,13 @@ type inFlight struct {
 	Resumed int `json:"resumed"`
 }
 
-const (
-	inFlightPath = spec.StateDir + "/in-flight.json"
-	// maxResumes is how many boots in a row begin a step again that never ends.
-	maxResumes = 5
-)
+// maxResumes is how many boots in a row begin a step again that never ends.
+const maxResumes = 5
 
 // resumeService is started at each boot, and ends at once where no step is in flight.
 const resumeService = `[Unit]
 Description=Refit: go on with the step that a power cut interrupted
-ConditionPathExists=` + inFlightPath + `
+ConditionPathExists=` + spec.InFlightPath + `
 After=containerd.service kubelet.service
 
 [Service]
@@ -53,7 +50,7 @@ func Begin(root, uid string, step v1alpha1.StepName) error {
 	}
 	now := inFlight{UpgradeUID: uid, Step: step, Program: program}
 	var before inFlight
-	if ok, err := readJSON(filepath.Join(root, inFlightPath), &before); err == nil && ok && before.UpgradeUID == uid && before.Step == step {
+	if ok, err := readJSON(filepath.Join(root, spec.InFlightPath), &before); err == nil && ok && before.UpgradeUID == uid && before.Step == step {
 		now.Resumed = before.Resumed
 	}
 	unit := fmt.Sprintf(resumeService, program)
@@ -75,7 +72,7 @@ func Begin(root, uid string, step v1alpha1.StepName) error {
 	if err := (replace.OS{}).SyncFolder(filepath.Dir(wanted)); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(root, inFlightPath), now)
+	return writeJSON(filepath.Join(root, spec.InFlightPath), now)
 }
 
 // End notes that a step has ended, with its result.
@@ -83,13 +80,13 @@ func End(root, uid string, step v1alpha1.StepName, r Result) error {
 	if err := writeJSON(resultPath(root, uid, step), r); err != nil {
 		return err
 	}
-	return errors.Join(replace.OS{}.Remove(filepath.Join(root, inFlightPath)), replace.OS{}.SyncFolder(filepath.Join(root, spec.StateDir)))
+	return errors.Join(replace.OS{}.Remove(filepath.Join(root, spec.InFlightPath)), replace.OS{}.SyncFolder(filepath.Join(root, spec.StateDir)))
 }
 
 // Resume starts the unit of the step that a power cut interrupted, if any.
 func Resume(ctx context.Context, root string, systemd host.Systemd) (string, error) {
 	var was inFlight
-	file := filepath.Join(root, inFlightPath)
+	file := filepath.Join(root, spec.InFlightPath)
 	if ok, err := readJSON(file, &was); err != nil || !ok {
 		return "no step was in flight", err
 	}
@@ -147,7 +144,7 @@ func (l Launcher) AwaitInFlight(ctx context.Context, step v1alpha1.StepName) err
 // running says which step is in flight and whether the host is at it.
 func running(ctx context.Context, root string, systemd host.Systemd) (inFlight, bool, error) {
 	var was inFlight
-	if ok, err := readJSON(filepath.Join(root, inFlightPath), &was); err != nil || !ok {
+	if ok, err := readJSON(filepath.Join(root, spec.InFlightPath), &was); err != nil || !ok {
 		return was, false, err
 	}
 	state, err := systemd.State(ctx, unitName(was.Step))

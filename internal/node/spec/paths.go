@@ -10,6 +10,8 @@ const (
 	ProgramsDir = "/opt/refit"
 	// EtcdDir holds the etcd snapshots.
 	EtcdDir = StateDir + "/etcd"
+	// InFlightPath names the step that changes the host now.
+	InFlightPath = StateDir + "/in-flight.json"
 	// ResumeUnit goes on, at a boot, with the step that a power cut interrupted; ResumeWanted enables it.
 	ResumeUnit   = "/etc/systemd/system/refit-resume.service"
 	ResumeWanted = "/etc/systemd/system/multi-user.target.wants/refit-resume.service"
