@@ -142,7 +142,8 @@ func unitFiles() ([]image.File, error) {
 	for _, unit := range []string{"lab-network.service", "containerd.service", "kubelet.service"} {
 		all = append(all, image.File{Path: units + "multi-user.target.wants/" + unit, Link: "/" + units + unit})
 	}
-	for _, unit := range strings.Fields("haproxy.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer " +
+	// haproxy runs in a container of its own, and whoever wants ssh starts it.
+	for _, unit := range strings.Fields("haproxy.service ssh.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer " +
 		"e2scrub_all.timer e2scrub_reap.service fstrim.timer logrotate.timer getty.target console-getty.service " +
 		"systemd-udevd.service systemd-udev-trigger.service systemd-firstboot.service") {
 		all = append(all, image.File{Path: units + unit, Link: "/dev/null"})

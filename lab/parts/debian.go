@@ -8,9 +8,10 @@ import (
 )
 
 // hostPackages are what a host has beyond the smallest Debian: systemd, and what kubeadm, the kubelet, kube-proxy and the
-// lab's load balancer need; curl is for the image of hooks.
+// lab's load balancer need; curl is for the image of hooks, and ssh for what people type on a machine.
 var hostPackages = []string{"systemd", "systemd-sysv", "dbus", "iproute2", "iptables", "kmod", "procps", "ethtool",
-	"conntrack", "socat", "ca-certificates", "libseccomp2", "haproxy", "e2fsprogs", "curl"}
+	"conntrack", "socat", "ca-certificates", "libseccomp2", "haproxy", "e2fsprogs", "curl",
+	"openssh-server", "openssh-client"}
 
 // debian makes a root file system with debootstrap, as a tar.
 type debian struct {
