@@ -87,9 +87,9 @@ func trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
-	p.ManagedFields, p.Annotations = nil, nil
+	p.ManagedFields = nil
 	spec := corev1.PodSpec{NodeName: p.Spec.NodeName}
-	if p.Namespace == metav1.NamespaceSystem {
+	if p.Namespace == metav1.NamespaceSystem { // the annotations say where the members of a control plane answer
 		for _, c := range p.Spec.Containers {
 			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
 		}

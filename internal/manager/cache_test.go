@@ -40,6 +40,22 @@ func TestWhatIsDroppedOfANodeChangesNothingThatIsObserved(t *testing.T) {
 	}
 }
 
+func TestWhatIsDroppedOfAControlPlanesPodsIsNotObserved(t *testing.T) {
+	g := NewWithT(t)
+	etcd := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "etcd-cp-1", Labels: map[string]string{"component": "etcd", "tier": "control-plane"},
+			Annotations: map[string]string{"kubeadm.kubernetes.io/etcd.advertise-client-urls": "https://10.0.0.1:2379"}},
+		Spec:   corev1.PodSpec{NodeName: "cp-1", Containers: []corev1.Container{{Name: "etcd", Image: "registry.k8s.io/etcd:3.6.8-0", Command: []string{"etcd"}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "etcd", ImageID: "x"}}},
+	}
+	want := etcd.DeepCopy()
+	want.Spec.Containers[0].Command, want.Status.ContainerStatuses[0].ImageID = nil, ""
+	want.Status.InitContainerStatuses = []corev1.ContainerStatus{}
+	_, err := trimPod(etcd)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(etcd).To(Equal(want))
+}
+
 func TestAClaimIsKeptWhole(t *testing.T) {
 	g := NewWithT(t)
 	claim := func(node string) *v1alpha1.NodeUpgrade {
