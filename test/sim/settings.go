@@ -58,7 +58,7 @@ func parseSettings(args []string, w io.Writer) (settings, error) {
 	f.BoolVar(&s.bench, "bench", false, "measure, and print a table")
 	f.Float64Var(&s.fail, "fail", 0, "the percentage of nodes that fail once")
 	f.DurationVar(&s.nodeTime, "node-time", 0, "what the steps of one node take; 0 for what --rate leaves, and 5s at least")
-	f.Float64Var(&s.rate, "rate", 2, "how many nodes may end in a second, which --node-time follows from")
+	f.Float64Var(&s.rate, "rate", 2.5, "how many nodes may end in a second, which --node-time follows from")
 	f.DurationVar(&s.stageTime, "stage-time", time.Second, "what fetching takes on one node")
 	f.IntVar(&s.percent, "max-unavailable", 5, "the percentage of workers that may be out of service at once")
 	f.IntVar(&s.most, "at-most", 250, "how many workers may be out of service at once, whatever the percentage")

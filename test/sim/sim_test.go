@@ -75,7 +75,7 @@ func TestNodesTakeAsLongAsTheRateLeaves(t *testing.T) {
 	g := NewWithT(t)
 	s, err := parseSettings(nil, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())
-	for workers, want := range map[int]time.Duration{20: 5 * time.Second, 100: 5 * time.Second, 1000: 25 * time.Second, 5000: 125 * time.Second} {
+	for workers, want := range map[int]time.Duration{20: 5 * time.Second, 100: 5 * time.Second, 1000: 20 * time.Second, 5000: 100 * time.Second} {
 		g.Expect(s.at(workers).nodeTime).To(Equal(want), "%d workers", workers)
 	}
 	s, err = parseSettings([]string{"--node-time=7s"}, io.Discard)
