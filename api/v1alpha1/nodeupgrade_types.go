@@ -282,7 +282,7 @@ type NodeUpgradeStatus struct {
 // +kubebuilder:resource:shortName=nu
 // +kubebuilder:selectablefield:JSONPath=`.spec.hold`
 // +kubebuilder:selectablefield:JSONPath=`.status.completed`
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.hold) || !self.spec.hold || !has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase != 'Upgrading'",message="spec.hold cannot hold a node that is being upgraded: use spec.abort"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.hold) || !self.spec.hold || (has(oldSelf.spec.hold) && oldSelf.spec.hold) || !has(oldSelf.status) || !has(oldSelf.status.phase) || oldSelf.status.phase != 'Upgrading'",message="spec.hold cannot hold a node that is being upgraded: use spec.abort"
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.machine.name`
 // +kubebuilder:printcolumn:name="From",type=string,JSONPath=`.status.fromVersion`
 // +kubebuilder:printcolumn:name="To",type=string,JSONPath=`.spec.kubernetesVersion`

@@ -152,4 +152,10 @@ func TestANodeThatIsBeingUpgradedCannotBeHeld(t *testing.T) {
 	}
 	nu.Spec.Hold = true
 	g.Expect(c.Update(t.Context(), nu)).To(Succeed(), "its upgrade has ended")
+	nu.Status.Phase = v1alpha1.NodeUpgrading
+	g.Expect(c.Status().Update(t.Context(), nu)).To(Succeed())
+	nu.Status.Attempts = 1
+	g.Expect(c.Status().Update(t.Context(), nu)).To(Succeed(), "one that is held and Upgrading, as older versions allowed, can be written still")
+	nu.Spec.Abort = true
+	g.Expect(c.Update(t.Context(), nu)).To(Succeed())
 }

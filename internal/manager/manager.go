@@ -115,7 +115,7 @@ func register(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("set up the NodeUpgrade controller: %w", err)
 	}
 	for name, c := range map[string]interface{ SetupWithManager(ctrl.Manager) error }{
-		"ControlPlaneUpgrade": &controlplaneupgrade.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real},
+		"ControlPlaneUpgrade": &controlplaneupgrade.Reconciler{Client: mgr.GetClient(), Live: live, Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 		"KubernetesUpgrade":   &kubernetesupgrade.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real},
 		"cordon mark":         &cordonmark.Reconciler{Client: mgr.GetClient()},
 		"KubernetesVersion":   &kubernetesversion.Reconciler{Client: mgr.GetClient(), Observer: observer, Recorder: mgr.GetEventRecorder("refit")},

@@ -217,12 +217,14 @@ func TestANodeThatAPersonUncordonedCountsAsDone(t *testing.T) {
 	// What an upgrade that is gone left behind when a person uncordoned its node.
 	p.change(p.ctx, "worker-0", func(n *corev1.Node) {
 		metav1.SetMetaDataAnnotation(&n.ObjectMeta, v1alpha1.AnnotationCordonedBy, "gone")
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, "others", "stay") // the manager's cache does not keep it
 	})
 	startManager(t, false)
 	g.Eventually(func(g Gomega) {
 		var n corev1.Node
 		g.Expect(p.client.Get(p.ctx, client.ObjectKey{Name: "worker-0"}, &n)).To(Succeed())
 		g.Expect(n.Annotations).NotTo(HaveKey(v1alpha1.AnnotationCordonedBy))
+		g.Expect(n.Annotations).To(HaveKeyWithValue("others", "stay"))
 	}, patience, "200ms").Should(Succeed())
 }
 

@@ -21,20 +21,14 @@ var begun = fields.AndSelectors(fields.OneTermNotEqualSelector("spec.hold", "tru
 // behind must not hide that a node is out. That it still shows one as being changed which is done meanwhile takes nothing out.
 func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.NodeUpgrade, error) {
 	own := client.InNamespace(v1alpha1.Namespace)
-	if f == Fresh && !o.selectable.Load() {
-		ok, err := o.selects(ctx)
-		switch {
-		case err != nil:
-			return nil, err
-		case !ok:
-			return o.ask(ctx, own)
-		}
-		o.selectable.Store(true)
-	}
 	var live []v1alpha1.NodeUpgrade
 	if f == Fresh {
 		var err error
-		if live, err = o.ask(ctx, own, client.MatchingFieldsSelector{Selector: begun}); err != nil {
+		live, err = o.ask(ctx, own, client.MatchingFieldsSelector{Selector: begun})
+		if apierrors.IsBadRequest(err) { // Kubernetes before v1.31 does not select by these fields, nor does a kind that was installed before them
+			return o.ask(ctx, own)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -43,20 +37,6 @@ func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.No
 		return nil, fmt.Errorf("list NodeUpgrades: %w", err)
 	}
 	return overlay(cached.Items, live), nil
-}
-
-// selects says whether the API server knows the fields that begun selects by: Kubernetes before v1.31 does not, nor does a kind that was
-// installed before them.
-func (o *Observer) selects(ctx context.Context) (bool, error) {
-	var none v1alpha1.NodeUpgradeList
-	err := o.Live.List(ctx, &none, client.InNamespace(v1alpha1.Namespace), client.MatchingFieldsSelector{Selector: begun}, client.Limit(1))
-	if apierrors.IsBadRequest(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("list NodeUpgrades: %w", err)
-	}
-	return true, nil
 }
 
 // overlay puts what the API server says in place of what the cache says, where that is older.

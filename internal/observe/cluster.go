@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,9 +48,6 @@ type Observer struct {
 	// Etcd is the folder with etcd's client certificate.
 	Etcd  EtcdCertificates
 	Clock clock.PassiveClock
-
-	// selectable says that the API server selects NodeUpgrades by their fields.
-	selectable atomic.Bool
 
 	etcd         memo[snapshot.Etcd]
 	certificates memo[[]snapshot.Certificate]

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/rollout"
@@ -140,6 +141,19 @@ func TestALeaderThatWasStoppedBeginsNothingWhenItWakes(t *testing.T) {
 
 	s.Expect(carry(s.ctx, s.client, seen1, s.owner(u1, old), action(rollout.Start, "cp-1"))).To(MatchError(ErrTurnOver))
 	s.Expect(s.claim("cp-1").Spec.Hold).To(BeTrue())
+}
+
+// A kind that was installed before the count drops it, and the API server takes such a write for none.
+func TestATurnThatIsNotCountedIsNone(t *testing.T) {
+	s := newSite(t)
+	u, _ := s.look()
+	s.Expect(s.client.Status().Update(s.ctx, u)).To(Succeed())
+	old := interceptor.NewClient(s.client.(client.WithWatch), interceptor.Funcs{SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+		o.(*v1alpha1.ControlPlaneUpgrade).Status.Turn = 0
+		return c.SubResource(sub).Update(ctx, o, opts...)
+	}})
+	_, err := TakeTurn(s.ctx, old, s.clock, u, &u.Status.Turn)
+	s.Expect(err).To(MatchError(ErrOldKind))
 }
 
 func TestWhatAPersonChangedMeanwhileIsDecidedAnew(t *testing.T) {

@@ -17,6 +17,9 @@ const TurnLasts = 8 * time.Second
 // ErrTurnOver says that too much time has passed since the turn was taken.
 var ErrTurnOver = errors.New("the turn to begin nodes is over")
 
+// ErrOldKind says that the kinds in the cluster are older than this manager.
+var ErrOldKind = errors.New("the kinds in the cluster are older than this manager: run `refit install`, or upgrade the chart with its kinds")
+
 // Turn is the right to begin the nodes of one decision.
 type Turn struct {
 	clock clock.PassiveClock
@@ -27,10 +30,13 @@ type Turn struct {
 // on in it. The API server refuses that where somebody else took a turn since, so that of two managers with the same observation only one
 // begins anything.
 func TakeTurn(ctx context.Context, c client.Client, clk clock.PassiveClock, o client.Object, count *int64) (*Turn, error) {
-	taken := clk.Now()
+	taken, before := clk.Now(), o.GetResourceVersion()
 	*count++
 	if err := c.Status().Update(ctx, o); err != nil {
 		return nil, fmt.Errorf("take the turn of %s: %w", o.GetName(), err)
+	}
+	if o.GetResourceVersion() == before { // the count was dropped, and so nobody is kept from taking the same turn
+		return nil, fmt.Errorf("take the turn of %s: %w", o.GetName(), ErrOldKind)
 	}
 	return &Turn{clock: clk, taken: taken}, nil
 }

@@ -5,6 +5,7 @@ package controlplaneupgrade
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -44,7 +45,9 @@ type Observer interface {
 
 // Reconciler carries ControlPlaneUpgrades out.
 type Reconciler struct {
-	Client   client.Client
+	Client client.Client
+	// Live reads from the API server.
+	Live     client.Reader
 	Observer Observer
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
@@ -59,6 +62,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if err != nil || u == nil { // nothing is concluded from what could not be read
 		return ctrl.Result{}, err
+	}
+	if claim.Begins(d.Actions) {
+		if current, err := r.current(ctx, seen, u); err != nil || !current {
+			return ctrl.Result{RequeueAfter: staleAfter}, err
+		}
 	}
 	turn, err := r.write(ctx, u, d)
 	if err != nil {
@@ -122,6 +130,26 @@ func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade,
 		r.Recorder.Eventf(u, nil, corev1.EventTypeWarning, rollout.ReasonGatesClosed, "Wait", "%s", d.Status.Waiting)
 	}
 	return turn, nil
+}
+
+// current says whether the KubernetesUpgrade is as it was observed: the turn is taken on another object, and a pause or an abort that the
+// cache has not seen yet must not be passed over.
+func (r *Reconciler) current(ctx context.Context, seen *snapshot.Cluster, u *v1alpha1.ControlPlaneUpgrade) (bool, error) {
+	name := u.Labels[v1alpha1.LabelUpgrade]
+	if name == "" {
+		return true, nil
+	}
+	var live v1alpha1.KubernetesUpgrade
+	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &live)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get KubernetesUpgrade %s: %w", name, err)
+	}
+	for i := range seen.Upgrades {
+		if seen.Upgrades[i].Name == name {
+			return err == nil && seen.Upgrades[i].ResourceVersion == live.ResourceVersion, nil
+		}
+	}
+	return err != nil, nil
 }
 
 // over says that the KubernetesUpgrade of that name has ended.

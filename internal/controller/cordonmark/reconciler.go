@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/cordon"
 )
 
 const (
@@ -51,9 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !leftOver(&n) {
 		return ctrl.Result{}, nil
 	}
-	patch := client.MergeFromWithOptions(n.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	delete(n.Annotations, v1alpha1.AnnotationCordonedBy)
-	switch err := r.Client.Patch(ctx, &n, patch); {
+	switch _, err := cordon.Lift(ctx, r.Client, &n); {
 	case apierrors.IsConflict(err):
 		return ctrl.Result{RequeueAfter: staleAfter}, nil
 	case client.IgnoreNotFound(err) != nil:

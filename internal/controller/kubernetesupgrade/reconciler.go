@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,15 +104,15 @@ func (r *Reconciler) decide(ctx context.Context, name string, f observe.Freshnes
 	return t, nil
 }
 
-// write stores the status where it changed, takes the turn where nodes are to be begun, and tells what came of it.
+// write stores the status where it changed, takes the turn where nodes are to be begun or aborted, and tells what came of it.
 func (r *Reconciler) write(ctx context.Context, t *turn) (err error) {
-	begins := claim.Begins(t.decision.Actions)
-	if !begins && equality.Semantic.DeepEqual(t.upgrade.Status, t.decision.Status) {
+	turns := claim.Begins(t.decision.Actions) || slices.ContainsFunc(t.decision.Actions, func(a rollout.Action) bool { return a.Kind == rollout.Abort })
+	if !turns && equality.Semantic.DeepEqual(t.upgrade.Status, t.decision.Status) {
 		return nil
 	}
 	before := t.upgrade.Status
 	t.upgrade.Status = t.decision.Status
-	if begins {
+	if turns {
 		t.right, err = claim.TakeTurn(ctx, r.Client, r.Clock, t.upgrade, &t.upgrade.Status.Turn)
 	} else {
 		err = r.Client.Status().Update(ctx, t.upgrade)

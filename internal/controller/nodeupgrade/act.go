@@ -12,6 +12,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/cachewait"
+	"refit.dev/refit/internal/controller/cordon"
 )
 
 // act carries out one action. Each may have been carried out before, by a manager that was killed just after.
@@ -55,14 +56,10 @@ func (r *Reconciler) deletePod(ctx context.Context, nu *v1alpha1.NodeUpgrade, a 
 	return nil
 }
 
-// uncordon lifts the cordon and its mark in one write, and only if the node is as it was observed.
 func (r *Reconciler) uncordon(ctx context.Context, o *Observation) error {
-	node := o.Node.DeepCopy()
-	patch := client.MergeFromWithOptions(o.Node, client.MergeFromWithOptimisticLock{})
-	node.Spec.Unschedulable = false
-	delete(node.Annotations, v1alpha1.AnnotationCordonedBy)
-	if err := r.Client.Patch(ctx, node, patch); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("uncordon node %s: %w", node.Name, err)
+	node, err := cordon.Lift(ctx, r.Client, o.Node)
+	if err != nil {
+		return client.IgnoreNotFound(err)
 	}
 	cachewait.For(ctx, r.Client, node)
 	return nil

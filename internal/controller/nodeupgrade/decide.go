@@ -107,13 +107,14 @@ func nodeGone(d *decider) bool {
 	return true
 }
 
-// reopened goes on with a node that was given up as lost and came back.
+// reopened goes on with a node that was given up as lost and came back, unless a person holds it since.
 func reopened(d *decider) bool {
-	if d.s.Phase != v1alpha1.NodeFailed || d.reason() != ReasonNodeLost || d.o.Node == nil || !d.o.nodeReady() {
+	begun := meta.FindStatusCondition(d.s.Conditions, v1alpha1.ConditionUpgraderPodCreated) != nil
+	if begun && d.o.Upgrade.Spec.Hold || d.s.Phase != v1alpha1.NodeFailed || d.reason() != ReasonNodeLost || d.o.Node == nil || !d.o.nodeReady() {
 		return false
 	}
 	d.s.Phase, d.s.FinishedAt = v1alpha1.NodeStaging, nil
-	if meta.FindStatusCondition(d.s.Conditions, v1alpha1.ConditionUpgraderPodCreated) != nil {
+	if begun {
 		d.s.Phase = v1alpha1.NodeUpgrading
 	}
 	return false

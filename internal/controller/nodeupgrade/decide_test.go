@@ -192,6 +192,8 @@ func TestFollowingThePod(t *testing.T) {
 			expected{phase: v1alpha1.NodeUpgrading, reason: ReasonNodeNotReady, message: "during step kubelet", after: 20 * time.Minute}},
 		{"a lost node that comes back goes on by itself", observed(at(time.Hour), underWay, phase(v1alpha1.NodeFailed), finished, readyFor(ReasonNodeLost),
 			pod(RoleUpgrader, corev1.PodFailed), seen(RoleUpgrader)), expected{phase: v1alpha1.NodeUpgrading, reason: ReasonInterrupted}},
+		{"a lost node that a person holds since does not", observed(upgradeSpec(hold), at(time.Hour), underWay, phase(v1alpha1.NodeFailed), finished, readyFor(ReasonNodeLost)),
+			expected{phase: v1alpha1.NodeFailed, reason: ReasonNodeLost}},
 	})
 }
 

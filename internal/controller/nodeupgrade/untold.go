@@ -25,7 +25,8 @@ const (
 )
 
 // untold keeps the statuses that were decided and are not written yet, as they say no more than how far a worker is. They are the
-// base of the next decision, as if they had been written; a manager that takes over reads the same from the Pod.
+// base of the next decision, as if they had been written; a manager that takes over reads the same from the Pod. Where that is gone
+// meanwhile, one interruption goes uncounted.
 type untold struct {
 	mu     sync.Mutex
 	tell   *rate.Limiter

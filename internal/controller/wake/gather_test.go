@@ -1,0 +1,35 @@
+package wake
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"refit.dev/refit/api/v1alpha1"
+)
+
+func TestABurstOfChangesWakesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		upgrade := reconcile.Request{NamespacedName: types.NamespacedName{Name: "u"}}
+		h := Gather(200*time.Millisecond, func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{upgrade} })
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer queue.ShutDown()
+		for range 50 {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: &v1alpha1.NodeUpgrade{}, ObjectNew: &v1alpha1.NodeUpgrade{}}, queue)
+			<-time.After(3 * time.Millisecond)
+		}
+		g.Expect(queue.Len()).To(BeZero(), "the moment is not over")
+		<-time.After(100 * time.Millisecond)
+		synctest.Wait()
+		g.Expect(queue.Len()).To(Equal(1), "counted from the first change, so that no stream of changes puts it off for ever")
+	})
+}
