@@ -191,8 +191,9 @@ func (j *journey) groupStatus() []v1alpha1.GroupStatus {
 				s.Failed++
 			}
 		}
-		left := slices.ContainsFunc(g.nodes, func(n *standing) bool { return n.state == NodeAborted || !n.settled() })
-		if j.Upgrade.Spec.Abort && (left || g.state != v1alpha1.GroupDone) {
+		// Only an abort of the whole upgrade leaves a group undone: a node whose own claim was aborted is settled, as one that failed is.
+		left := j.Upgrade.Spec.Abort && slices.ContainsFunc(g.nodes, func(n *standing) bool { return n.state == NodeAborted || !n.settled() })
+		if left || j.Upgrade.Spec.Abort && g.state != v1alpha1.GroupDone {
 			s.State = v1alpha1.GroupAborted
 		}
 		switch before := j.recorded(g.spec.Name).NodesDoneAt; {

@@ -186,6 +186,29 @@ func TestAPersonLeavesANodeOut(t *testing.T) {
 	g.Expect(w.Node("w-3").KubeletVersion).To(Equal("v1.36.3"))
 }
 
+// A node whose claim a person aborts is settled: the soak of its group has an end, and the upgrade tells of the node at its own.
+func TestASoakEndsAlthoughANodeOfTheGroupWasAborted(t *testing.T) {
+	g := NewWithT(t)
+	c, u := zones(4), fixture.Upgrade("v1.36.3")
+	plan(c, u, v1alpha1.RolloutPlanSpec{StagingParallelism: 20, Groups: []v1alpha1.NodeGroup{
+		{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1", "w-2"}}, Soak: &metav1.Duration{Duration: time.Minute}},
+		{Name: "others", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-3", "w-4"}}}}})
+	w := newWorld(c, u)
+	w.reach(g, "w-2 staged", func() bool { nu := w.claim("w-2-v1.36.3"); return nu != nil && nu.Status.Phase == v1alpha1.NodeStaged })
+	w.claim("w-2-v1.36.3").Spec.Abort = true
+	w.reach(g, "the soak", func() bool { return w.group("canary").State == v1alpha1.GroupSoaking })
+	since := w.group("canary").NodesDoneAt
+	g.Expect(since).NotTo(BeNil())
+	w.round()
+	g.Expect(w.group("canary").NodesDoneAt).To(Equal(since))
+	w.reach(g, "a stop", func() bool { return u.Status.State == v1alpha1.StateUpgradeFailed })
+	g.Expect(ready(u.Status).Reason).To(Equal(rollout.ReasonNodesSkipped))
+	g.Expect(u.Status.Waiting).To(HavePrefix("left at the old version: w-2 ("))
+	g.Expect(w.Node("w-4").KubeletVersion).To(Equal("v1.36.3"))
+	u.Spec.Resume++
+	w.reach(g, "the end", w.complete)
+}
+
 func TestAVerificationThatFailsStopsTheUpgradeUntilItIsResumed(t *testing.T) {
 	g := NewWithT(t)
 	c, u := zones(4), fixture.Upgrade("v1.36.3")
