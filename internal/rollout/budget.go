@@ -12,6 +12,10 @@ func (j *journey) failures() string {
 	if s := j.masters.failed(); s != nil {
 		return s.failed()
 	}
+	return j.workersFailed()
+}
+
+func (j *journey) workersFailed() string {
 	total := 0
 	for _, g := range j.groups {
 		n := 0

@@ -31,6 +31,8 @@ type outcome struct {
 	state   v1alpha1.UpgradeState
 	reason  string
 	waiting string
+	// lost is the group whose loss it tells of, nil for none.
+	lost *group
 }
 
 // Decide works out the state of an upgrade from what runs and from what is asked for, and what to do next.

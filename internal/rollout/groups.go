@@ -69,18 +69,22 @@ func (j *journey) grouping() []*group {
 	if len(j.plan.Groups) > 0 && len(all[len(all)-1].all) == 0 {
 		all = all[:len(all)-1]
 	}
+	j.groups = all // the budgets are of all groups together
+	stops := j.workersFailed() != ""
 	for i := range all {
-		j.standGroup(all, i)
+		j.standGroup(all, i, stops)
 	}
 	return all
 }
 
-// standGroup works out where a group stands; those before it are worked out already.
-func (j *journey) standGroup(all []*group, i int) {
+// standGroup works out where a group stands; those before it are worked out already. Failures that stop the upgrade prove nothing, so that
+// no group is done by them.
+func (j *journey) standGroup(all []*group, i int, stops bool) {
 	g := all[i]
 	before := j.recorded(g.spec.Name)
 	g.verified = before.Verified
-	settled := !slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() })
+	stops = stops && before.NodesDoneAt == nil
+	settled := !slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() || stops && s.state == NodeFailed })
 	if settled {
 		g.doneAt = j.Cluster.Now
 		if before.NodesDoneAt != nil {
@@ -175,13 +179,22 @@ func (j *journey) groupsWait() string {
 	return strings.Join(parts, "; ")
 }
 
-// groupStatus is what the status says of the groups; nil where the plan has none.
-func (j *journey) groupStatus() []v1alpha1.GroupStatus {
+// groupStatus is what the status says of the groups; nil where the plan has none. The loss of one is told by this decision: those of
+// others are still to be, by what was recorded of them.
+func (j *journey) groupStatus(told *group) []v1alpha1.GroupStatus {
 	if len(j.plan.Groups) == 0 {
 		return nil
 	}
 	var out []v1alpha1.GroupStatus
 	for _, g := range j.groups {
+		if g != told && j.isLost(g) {
+			s := j.recorded(g.spec.Name)
+			if j.Upgrade.Spec.Abort {
+				s.State = v1alpha1.GroupAborted
+			}
+			out = append(out, s)
+			continue
+		}
 		s := v1alpha1.GroupStatus{Name: g.spec.Name, State: g.state, Total: int32(len(g.nodes)), Verified: g.verified}
 		for _, n := range g.nodes {
 			switch n.state {

@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"refit.dev/refit/api/v1alpha1"
 )
@@ -24,7 +25,9 @@ func (d *Decision) mishap(j *journey) outcome {
 		return failed(ReasonNodeFailed, "%s. Repair it, then `refit resume`", why)
 	}
 	if g := j.lostGroup(); g != nil {
-		return failed(ReasonGroupLost, "%s has no node any more, so nothing of it would be proven before the others follow. Join a node that it selects, then `refit resume`; or `refit resume` goes on without it", g.title())
+		o := failed(ReasonGroupLost, "%s has no node any more, so nothing of it would be proven before the others follow. Join a node that it selects, then `refit resume`; or `refit resume` goes on without it", g.title())
+		o.lost = g
+		return o
 	}
 	if why := j.unverified(); why != "" {
 		return failed(ReasonVerificationFailed, "%s. Repair it, then `refit resume`", why)
@@ -46,23 +49,30 @@ func (d *Decision) stopped(u *v1alpha1.KubernetesUpgrade, j *journey) outcome {
 	if j == nil || !byNodes(o.reason) {
 		return o
 	}
-	if now := d.mishap(j); byNodes(now.reason) {
+	if now := d.mishap(j); now.reason != "" {
 		return now
 	}
 	o.waiting = "nothing stops it any more: the nodes that did are back, gone, replaced or left out. `refit resume` goes on"
 	return o
 }
 
-// lostGroup is a group that was to prove something to those after it, and that lost its last node before its nodes were done; nil where
-// there is none. The status that tells of the loss knows no nodes of it any more, so that a resume goes on.
+// lostGroup is the first group that is lost; nil where none is. The status that tells of the loss knows no nodes of it any more, so that a
+// resume goes on.
 func (j *journey) lostGroup() *group {
-	for _, g := range j.groups {
-		before := j.recorded(g.spec.Name)
-		if (g.spec.Soak != nil || g.spec.Verify != nil) && len(g.all) == 0 && before.Total > 0 && before.NodesDoneAt == nil {
-			return g
-		}
+	if i := slices.IndexFunc(j.groups, j.isLost); i >= 0 {
+		return j.groups[i]
 	}
 	return nil
+}
+
+// isLost says that a group was to prove something to those after it, and that it lost its last node before it did: before its nodes were
+// done, or with none of them at the version while the others still waited for it.
+func (j *journey) isLost(g *group) bool {
+	before := j.recorded(g.spec.Name)
+	if g.spec.Soak == nil && g.spec.Verify == nil || len(g.all) > 0 || before.Total == 0 {
+		return false
+	}
+	return before.NodesDoneAt == nil || before.Upgraded == 0 && before.State != v1alpha1.GroupDone
 }
 
 // skipped are the nodes that were left at the old version, or failed within the budgets, once there is nothing else to do for the hop.

@@ -124,6 +124,74 @@ func TestAGroupThatLosesItsNodes(t *testing.T) {
 		w.upgrade.Spec.Resume++
 		w.reach(g, "the end", w.complete)
 	})
+	afterFailure := func(w *world) bool {
+		w.failing = []string{"w-1"}
+		return w.upgrade.Status.State == v1alpha1.StateUpgradeFailed
+	}
+	t.Run("that failed has proven nothing, however long ago", func(t *testing.T) {
+		for name, verify := range map[string]*v1alpha1.Verification{"with a verification": {}, "with a soak alone": nil} {
+			t.Run(name, func(t *testing.T) {
+				g, w := canary(t, afterFailure)
+				w.Plans[0].Spec.Groups[0].Verify = verify
+				g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("w-1 failed"))
+				for range 10 {
+					w.round() // longer than the soak
+				}
+				g.Expect(w.group("canary").NodesDoneAt).To(BeNil())
+				g.Expect(w.group("canary").State).To(Equal(v1alpha1.GroupRunning))
+				w.remove("w-1")
+				w.round()
+				lost(g, w)
+				w.upgrade.Spec.Resume++
+				w.reach(g, "the end", w.complete)
+			})
+		}
+	})
+	t.Run("that failed is told of although the upgrade is resumed at once", func(t *testing.T) {
+		g, w := canary(t, afterFailure)
+		w.remove("w-1")
+		w.upgrade.Spec.Resume++
+		w.round()
+		lost(g, w)
+		w.upgrade.Spec.Resume++
+		w.reach(g, "the end", w.complete)
+	})
+	t.Run("that failed, as the budget bears, is told of while the others still wait for it", func(t *testing.T) {
+		for _, after := range []bool{false, true} {
+			g, w := canary(t, func(w *world) bool {
+				w.Plans[0].Spec.FailureBudget, w.Plans[0].Spec.Groups[0].Verify = number(1), nil
+				w.failing = []string{"w-1"}
+				return w.group("canary").State == v1alpha1.GroupSoaking
+			})
+			if after {
+				w.reach(g, "the others", func() bool { return begun(w, "w-2") })
+				w.remove("w-1")
+				w.reach(g, "the end", w.complete)
+				continue
+			}
+			w.remove("w-1")
+			w.round()
+			lost(g, w)
+		}
+	})
+	t.Run("is told of after what stopped the upgrade before", func(t *testing.T) {
+		g, w := canary(t, func(w *world) bool {
+			w.Plans[0].Spec.Groups[1].BesidePrevious, w.Plans[0].Spec.Groups[0].Nodes = true, []string{"w-1", "w-9"}
+			w.failing = []string{"w-1", "w-2"}
+			return w.upgrade.Status.Nodes.Failed == 2
+		})
+		w.remove("w-1")
+		w.round()
+		w.round()
+		g.Expect(w.upgrade.Status.State).To(Equal(v1alpha1.StateUpgradeFailed))
+		g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("w-2 failed"))
+		w.failing = nil
+		w.upgrade.Spec.Resume++
+		w.round()
+		g.Expect(ready(w.upgrade.Status).Reason).To(Equal(rollout.ReasonGroupLost))
+		w.upgrade.Spec.Resume++
+		w.reach(g, "the end", w.complete)
+	})
 	t.Run("and gets another one proves by that", func(t *testing.T) {
 		g, w := canary(t, atWork)
 		gone := w.remove("w-1")

@@ -31,7 +31,7 @@ func countWorkers(c *snapshot.Cluster) int {
 func (d *Decision) settle(in Input, j *journey, o outcome) {
 	if j != nil {
 		d.Nodes = j.notes()
-		d.Status.Groups = j.groupStatus()
+		d.Status.Groups = j.groupStatus(o.lost)
 		d.Passed = passed(in.Upgrade.Status, o.state, j)
 	} else if o.state != in.Upgrade.Status.State {
 		d.Passed = []v1alpha1.UpgradeState{o.state}
