@@ -36,9 +36,13 @@ func (d *Decision) mishap(j *journey) outcome {
 		return failed(ReasonNetworkingFailed, "the networking step of %s failed: %s. Repair it, then `refit resume`", j.hop(), n.Failed)
 	}
 	if names, why := j.skipped(); len(names) > 0 {
-		return failed(ReasonNodesSkipped, "left at the old version: %s (%s). `refit resume` tries again", brief(names), why)
+		return behind(names, why)
 	}
 	return outcome{}
+}
+
+func behind(names []string, why string) outcome {
+	return failed(ReasonNodesSkipped, "left at the old version: %s (%s). `refit resume` tries again", brief(names), why)
 }
 
 // stopped is what an upgrade says that has failed. What stopped it may hold no more: a person may have deleted the node, replaced it, or
@@ -51,6 +55,9 @@ func (d *Decision) stopped(u *v1alpha1.KubernetesUpgrade, j *journey) outcome {
 	}
 	if now := d.mishap(j); now.reason != "" {
 		return now
+	}
+	if names, why := j.left(); len(names) > 0 {
+		return behind(names, why) // there is more to do as well, and a resume does both
 	}
 	o.waiting = "nothing stops it any more: the nodes that did are back, gone, replaced or left out. `refit resume` goes on"
 	return o
@@ -73,6 +80,18 @@ func (j *journey) isLost(g *group) bool {
 		return false
 	}
 	return before.NodesDoneAt == nil || before.Upgraded == 0 && before.State != v1alpha1.GroupDone
+}
+
+// left are the nodes that failed, or were left at the old version, whatever else there is to do.
+func (j *journey) left() (names []string, why string) {
+	for _, f := range []*field{j.masters, j.workers} {
+		for i := range f.nodes {
+			if s := &f.nodes[i]; s.settled() && s.state != NodeDone {
+				names, why = append(names, s.node.Name), cmp.Or(why, s.reason())
+			}
+		}
+	}
+	return names, why
 }
 
 // skipped are the nodes that were left at the old version, or failed within the budgets, once there is nothing else to do for the hop.

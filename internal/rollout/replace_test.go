@@ -85,6 +85,57 @@ func TestAWorkerIsReplaced(t *testing.T) {
 	}
 }
 
+// What is said of a stopped upgrade is so: a node that is still failed is named, whoever joins meanwhile, and so is what else stops it.
+func TestWhatIsSaidOfAStoppedUpgradeIsSo(t *testing.T) {
+	stopped := func(t *testing.T, spec v1alpha1.RolloutPlanSpec, reason string, failing ...string) (*WithT, *world) {
+		g := NewWithT(t)
+		c, u := zones(4), fixture.Upgrade("v1.36.3")
+		spec.StagingParallelism = 20
+		plan(c, u, spec)
+		w := newWorld(c, u)
+		w.failing = failing
+		w.reach(g, "a stop", func() bool { return u.Status.State == v1alpha1.StateUpgradeFailed })
+		g.Expect(ready(u.Status).Reason).To(Equal(reason))
+		return g, w
+	}
+	t.Run("a node joins", func(t *testing.T) {
+		g, w := stopped(t, v1alpha1.RolloutPlanSpec{FailureBudget: number(1), MaxUnavailable: number(2)}, rollout.ReasonNodesSkipped, "w-2")
+		w.join(*w.Node("w-1"), "w-9", "v1.36.1")
+		for range 3 {
+			w.round()
+			g.Expect(ready(w.upgrade.Status).Reason).To(Equal(rollout.ReasonNodesSkipped))
+			g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("left at the old version: w-2 (step kubeadm: it broke)."))
+		}
+		w.upgrade.Spec.Skip = []string{"w-2"}
+		w.round()
+		g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("nothing stops it any more"))
+		w.upgrade.Spec.Resume++
+		w.reach(g, "the end", w.complete)
+		g.Expect(w.Node("w-9").KubeletVersion).To(Equal("v1.36.3"))
+	})
+	t.Run("one of two that failed is gone", func(t *testing.T) {
+		g, w := stopped(t, v1alpha1.RolloutPlanSpec{FailureBudget: number(1), MaxUnavailable: number(2)}, rollout.ReasonNodeFailed, "w-1", "w-2")
+		w.remove("w-1")
+		w.round()
+		g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("left at the old version: w-2 ("))
+		w.failing = nil
+		w.upgrade.Spec.Resume++
+		w.reach(g, "the end", w.complete)
+	})
+	t.Run("a verification fails meanwhile", func(t *testing.T) {
+		g, w := stopped(t, v1alpha1.RolloutPlanSpec{Groups: []v1alpha1.NodeGroup{
+			{Name: "canary", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-1"}}, Verify: &v1alpha1.Verification{}},
+			{Name: "others", NodeSet: v1alpha1.NodeSet{Nodes: []string{"w-2", "w-3", "w-4"}}, BesidePrevious: true},
+		}}, rollout.ReasonNodeFailed, "w-2")
+		w.reach(g, "the verification", func() bool { return w.group("canary").State == v1alpha1.GroupVerifying })
+		w.verifications = map[string]rollout.Verification{"canary": {Failed: "exit code 1"}}
+		w.remove("w-2")
+		w.round()
+		g.Expect(ready(w.upgrade.Status).Reason).To(Equal(rollout.ReasonVerificationFailed))
+		g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("the verification of group canary failed: exit code 1"))
+	})
+}
+
 // The canary is to prove something to the others: when it is gone before it did, they do not just follow.
 func TestAGroupThatLosesItsNodes(t *testing.T) {
 	canary := func(t *testing.T, until func(*world) bool) (*WithT, *world) {
