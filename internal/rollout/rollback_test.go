@@ -7,6 +7,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/rollout"
+	"refit.dev/refit/internal/snapshot"
 	"refit.dev/refit/internal/snapshot/fixture"
 )
 
@@ -78,6 +79,28 @@ func TestAnAbortedRollback(t *testing.T) {
 		w.upgrade.Spec.Resume++
 		g.Expect(w.until(100, w.complete)).To(BeTrue())
 		g.Expect(w.Node("cp-1").KubeletVersion).To(Equal("v1.36.1"))
+	})
+	t.Run("leaves a control plane alone while one of its Pods cannot be seen", func(t *testing.T) {
+		for _, sees := range []func(*snapshot.Components) *snapshot.Components{
+			func(*snapshot.Components) *snapshot.Components { return nil },
+			func(p *snapshot.Components) *snapshot.Components { p.APIServer = snapshot.Component{}; return p },
+			func(p *snapshot.Components) *snapshot.Components { p.Scheduler = snapshot.Component{}; return p },
+		} {
+			g, w := NewWithT(t), halfWayBack(t)
+			done := w.claim("cp-1-v1.36.1").UID
+			w.upgrade.Spec.Abort = false
+			w.upgrade.Spec.Resume++
+			g.Expect(w.until(10, func() bool { nu := w.claim("cp-2-v1.36.1"); return nu != nil && nu.Status.Step == v1alpha1.StepKubelet })).To(BeTrue())
+			n := w.Node("cp-1")
+			was := *n.Components
+			n.Components = sees(n.Components) // its kubelet was restarted
+			for range 5 {
+				w.round()
+			}
+			n.Components = &was
+			g.Expect(w.until(100, w.complete)).To(BeTrue())
+			g.Expect(w.claim("cp-1-v1.36.1").UID).To(Equal(done), "it was drained again")
+		}
 	})
 	t.Run("says of every node what it runs only once it is seen so", func(t *testing.T) {
 		g := NewWithT(t)
