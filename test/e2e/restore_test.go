@@ -115,7 +115,7 @@ func (c *cluster) carryOut(s printedStage) {
 	}
 }
 
-// operatorsHost gives the operator.s host what is typed there: refit.
+// operatorsHost gives the operator's host what is typed there: refit.
 func (c *cluster) operatorsHost() {
 	program, err := os.Open(c.Program("refit"))
 	c.Expect(err).NotTo(HaveOccurred())

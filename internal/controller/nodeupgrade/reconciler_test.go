@@ -8,10 +8,12 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -74,47 +76,91 @@ func (w *world) kubeletActs(nu *v1alpha1.NodeUpgrade, steps int) {
 }
 
 func TestAManagerKilledAfterAnyOfItsWritesGoesOn(t *testing.T) {
-	survived := 0
-	for write, killed := 1, true; killed && write < 100; write++ {
-		killed = false
-		t.Run(fmt.Sprintf("killed after write %d", write), func(t *testing.T) {
-			w := newWorld(t, node("cp-0", true), node("cp-1", true), node("worker-1", false))
-			w.create(&corev1.Pod{ObjectMeta: etcdPod, Spec: corev1.PodSpec{NodeName: "cp-0", Containers: []corev1.Container{{Name: "etcd", Image: "etcd"}}}})
-			cp := worker("cp-0")
-			cp.NodeType, cp.FirstNodeToBeUpgraded = v1alpha1.NodeTypeControlPlane, true
-			w.upgrade(cp)
-			created := map[string]int{}
-			counting := interceptor.NewClient(w.client, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-				err := c.Create(ctx, o, opts...)
-				if err == nil {
-					created[o.GetName()]++
+	for _, tt := range []struct {
+		name    string
+		spec    v1alpha1.NodeUpgradeSpec
+		created map[string]int
+		writes  int
+	}{
+		{"a control plane", controlPlaneSpec("cp-0"), map[string]int{"cp-0-etcd-backup": 1, "cp-0-node-upgrader": 1}, 8},
+		// Its progress is kept for oneself all the while, so that whoever takes over knows only what had to be told.
+		{"a worker that is held first", heldWorker("worker-1"), map[string]int{"worker-1-node-stager": 1, "worker-1-node-upgrader": 1}, 6},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			survived := 0
+			for write, killed := 1, true; killed && write < 100; write++ {
+				killed = false
+				t.Run(fmt.Sprintf("killed after write %d", write), func(t *testing.T) { killed = killedAfter(t, write, tt.spec, tt.created) })
+				if killed {
+					survived++
 				}
-				return err
-			}})
-			r := w.managerWith(mortal(counting, write))
-			for range 60 {
-				if err := w.settle(r); err != nil {
-					w.Expect(errors.Is(err, errKilled)).To(BeTrue(), err.Error())
-					killed = true
-					r = w.managerWith(counting)
-					continue
-				}
-				nu := w.get()
-				if nu.Status.Phase.Ended() {
-					break
-				}
-				w.kubeletActs(nu, 5)
 			}
-			nu := w.get()
-			w.Expect(nu.Status.Phase).To(Equal(v1alpha1.NodeCompleted), "%+v", nu.Status)
-			w.Expect(nu.Status.Attempts+nu.Status.Interruptions).To(BeZero(), "a killed manager is not the node's failure")
-			w.Expect(created).To(Equal(map[string]int{"cp-0-etcd-backup": 1, "cp-0-node-upgrader": 1}), "nothing is started twice")
+			NewWithT(t).Expect(survived).To(BeNumerically(">=", tt.writes), "the manager was killed that often")
 		})
-		if killed {
-			survived++
-		}
 	}
-	NewWithT(t).Expect(survived).To(BeNumerically(">=", 8), "the manager was killed that often")
+}
+
+func controlPlaneSpec(name string) v1alpha1.NodeUpgradeSpec {
+	s := worker(name)
+	s.NodeType, s.FirstNodeToBeUpgraded = v1alpha1.NodeTypeControlPlane, true
+	return s
+}
+
+func heldWorker(name string) v1alpha1.NodeUpgradeSpec {
+	s := worker(name)
+	s.Hold = true
+	return s
+}
+
+// killedAfter upgrades a node by a manager that is killed after one of its writes, and another that goes on. It says whether there was
+// such a write.
+func killedAfter(t *testing.T, write int, s v1alpha1.NodeUpgradeSpec, want map[string]int) (killed bool) {
+	w := newWorld(t, node("cp-0", true), node("cp-1", true), node("worker-1", false))
+	w.create(&corev1.Pod{ObjectMeta: etcdPod, Spec: corev1.PodSpec{NodeName: "cp-0", Containers: []corev1.Container{{Name: "etcd", Image: "etcd"}}}})
+	w.upgrade(s)
+	created := map[string]int{}
+	counting := interceptor.NewClient(w.client, interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+		err := c.Create(ctx, o, opts...)
+		if err == nil {
+			created[o.GetName()]++
+		}
+		return err
+	}})
+	r := w.silent(mortal(counting, write))
+	for range 60 {
+		if err := w.settle(r); err != nil {
+			w.Expect(errors.Is(err, errKilled)).To(BeTrue(), err.Error())
+			killed = true
+			r = w.silent(counting)
+			continue
+		}
+		nu := w.get()
+		if nu.Status.Phase.Ended() {
+			break
+		}
+		if nu.Status.Phase == v1alpha1.NodeStaged && nu.Spec.Hold {
+			nu.Spec.Hold = false
+			w.Expect(w.client.Update(w.ctx, nu)).To(Succeed())
+			continue
+		}
+		w.kubeletActs(nu, 5)
+	}
+	nu := w.get()
+	w.Expect(nu.Status.Phase).To(Equal(v1alpha1.NodeCompleted), "%+v", nu.Status)
+	w.Expect(nu.Status.Attempts+nu.Status.Interruptions).To(BeZero(), "a killed manager is not the node's failure")
+	w.Expect(created).To(Equal(want), "nothing is started twice")
+	for _, step := range nu.Status.Steps {
+		w.Expect(step.State).To(Equal(v1alpha1.StepSucceeded), string(step.Name))
+		w.Expect(step.Attempt).To(Equal(int32(1)), "%s is counted once, whoever saw it", step.Name)
+	}
+	return killed
+}
+
+// silent is a manager that tells no progress unless it must.
+func (w *world) silent(c client.Client) *Reconciler {
+	r := w.managerWith(c)
+	r.untold.tell, r.untold.byName = rate.NewLimiter(0, 0), map[types.NamespacedName]kept{}
+	return r
 }
 
 func TestAStaleCacheStartsNoPod(t *testing.T) {
