@@ -87,6 +87,13 @@ func (r *Restore) kubelets() []Stage {
 // holdUnit is the unit that holds Refit; its name is not one of Refit's own, which stopKubelet stops.
 const holdUnit = "hold-refit"
 
+// within bounds each request of the unit: an API server that is only half there must not keep it from trying again. The unit itself has no end
+// but its success, whenever the control planes come up.
+const within = "--request-timeout=10s"
+
+// untilHeld is how long a person waits for the unit before looking for what is in the way.
+const untilHeld = "10m"
+
 // hold keeps Refit from beginning the upgrade again, which was under way when the snapshot was taken: the manager's Pods and maybe an upgrader
 // are in it, and kubelets start them. It waits for the API before there is one, because a person may be too slow: a manager needs a quarter of a
 // minute to lead, and an upgrader goes on by itself. The nodes' part is aborted as well, so that a manager that runs again has nothing to end first.
@@ -96,10 +103,10 @@ func (r *Restore) hold(master string) Stage {
 		upgrade, nodes = " "+r.Snapshot.upgrade, " --selector "+v1alpha1.LabelUpgrade+"="+r.Snapshot.upgrade
 	}
 	abort := func(list string) string {
-		return `all=$(kubectl ` + list + ` -o name --request-timeout=5s) && { [ -z "$all" ] || kubectl -n refit-system patch $all --type=merge -p "{\"spec\":{\"abort\":true}}"; }`
+		return `all=$(kubectl ` + list + ` -o name ` + within + `) && { [ -z "$all" ] || kubectl -n refit-system patch $all ` + within + ` --type=merge -p "{\"spec\":{\"abort\":true}}"; }`
 	}
-	script := "until " + abort("get kubernetesupgrades"+upgrade+" --ignore-not-found") + " && " + scale + "0" +
-		" && kubectl -n refit-system delete pods --selector app.kubernetes.io/name=refit-upgrader --wait=false && " +
+	script := "until " + abort("get kubernetesupgrades"+upgrade+" --ignore-not-found") + " && " + scale + "0 " + within +
+		" && kubectl -n refit-system delete pods --selector app.kubernetes.io/name=refit-upgrader --wait=false " + within + " && " +
 		abort("-n refit-system get nodeupgrades"+nodes) + "; do sleep 1; done"
 	return Stage{"See to it that the upgrade is aborted, and Refit stopped, as soon as the API answers: the snapshot is of a time at which both were at work",
 		[]string{master}, []string{"systemd-run --unit=" + holdUnit + " --setenv=KUBECONFIG=/etc/kubernetes/admin.conf sh -c '" + script + "'"}}

@@ -77,7 +77,7 @@ func (r *Restore) Stages() []Stage {
 		stages = append(stages, r.hold(masters[0]),
 			Stage{"Start the control planes, all of them: etcd needs most of its members", masters, []string{"systemctl start kubelet"}},
 			Stage{"Wait until Refit is held, a minute or two, and see what was done to that end", masters[:1], []string{
-				"while systemctl is-active --quiet " + holdUnit + "; do sleep 1; done",
+				"timeout " + untilHeld + " sh -c 'while systemctl is-active --quiet " + holdUnit + "; do sleep 1; done'",
 				"journalctl --no-pager --output=cat --unit " + holdUnit}})
 	}
 	stages = append(stages, r.members()...)
