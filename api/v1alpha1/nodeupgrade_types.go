@@ -1,7 +1,10 @@
 package v1alpha1
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -318,4 +321,17 @@ func (s *NodeUpgradeStatus) Touched() bool {
 		}
 	}
 	return false
+}
+
+// Uncordoned says whether the node takes pods again, as far as its upgrade is concerned: what is left to do only tidies up.
+func (s *NodeUpgradeStatus) Uncordoned() bool {
+	return slices.ContainsFunc(s.Steps, func(step StepStatus) bool { return step.Name == StepUncordon && step.State == StepSucceeded })
+}
+
+// Reason is that of the Ready condition, empty where there is none yet.
+func (s *NodeUpgradeStatus) Reason() string {
+	if c := meta.FindStatusCondition(s.Conditions, ConditionReady); c != nil {
+		return c.Reason
+	}
+	return ""
 }

@@ -170,10 +170,7 @@ func (s *standing) leftHalfway() bool {
 // back says that the node is in service again although its claim goes on: what is left to do takes nothing away. The planner
 // counts it as out all the same until the claim has ended.
 func (s *standing) back() bool {
-	return s.busy == nil && s.claim != nil && s.node.InService() && version.Runs(s.node, s.to) &&
-		slices.ContainsFunc(s.claim.Status.Steps, func(step v1alpha1.StepStatus) bool {
-			return step.Name == v1alpha1.StepUncordon && step.State == v1alpha1.StepSucceeded
-		})
+	return s.busy == nil && s.claim != nil && s.node.InService() && version.Runs(s.node, s.to) && s.claim.Status.Uncordoned()
 }
 
 // halfway says that an earlier attempt left the node between two versions.

@@ -87,7 +87,7 @@ func retryAsked(d *decider) bool {
 		d.ready(ReasonRetryAsked, "a person asked to try again")
 	}
 	d.s.Retried = d.o.Upgrade.Spec.Retry
-	return d.s.Phase == v1alpha1.NodePending && d.reason() == ReasonRetryAsked
+	return d.s.Phase == v1alpha1.NodePending && d.s.Reason() == ReasonRetryAsked
 }
 
 func nodeGone(d *decider) bool {
@@ -110,7 +110,7 @@ func nodeGone(d *decider) bool {
 // reopened goes on with a node that was given up as lost and came back, unless a person holds it since.
 func reopened(d *decider) bool {
 	begun := meta.FindStatusCondition(d.s.Conditions, v1alpha1.ConditionUpgraderPodCreated) != nil
-	if begun && d.o.Upgrade.Spec.Hold || d.s.Phase != v1alpha1.NodeFailed || d.reason() != ReasonNodeLost || d.o.Node == nil || !d.o.nodeReady() {
+	if begun && d.o.Upgrade.Spec.Hold || d.s.Phase != v1alpha1.NodeFailed || d.s.Reason() != ReasonNodeLost || d.o.Node == nil || !d.o.nodeReady() {
 		return false
 	}
 	d.s.Phase, d.s.FinishedAt = v1alpha1.NodeStaging, nil
@@ -128,7 +128,7 @@ func alreadyEnded(d *decider) bool {
 	}
 	_, pod := d.o.live()
 	switch {
-	case d.reason() == ReasonNodeLost:
+	case d.s.Reason() == ReasonNodeLost:
 		// The Pod may be at work out of sight, and goes on when the node is back.
 	case pod != nil && pod.DeletionTimestamp == nil:
 		d.action = DeletePod{Name: pod.Name, UID: pod.UID}
@@ -222,13 +222,6 @@ func (d *decider) ready(reason, message string) {
 func (d *decider) condition(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&d.s.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
 		ObservedGeneration: d.o.Upgrade.Generation, LastTransitionTime: metav1.NewTime(d.o.Now)})
-}
-
-func (d *decider) reason() string {
-	if c := meta.FindStatusCondition(d.s.Conditions, v1alpha1.ConditionReady); c != nil {
-		return c.Reason
-	}
-	return ""
 }
 
 func (d *decider) fail(reason, message string) { d.end(v1alpha1.NodeFailed, reason, message) }

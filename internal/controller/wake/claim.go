@@ -1,10 +1,7 @@
 package wake
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -24,19 +21,5 @@ func claimMatters(e event.UpdateEvent) bool {
 	return before.UID != after.UID || before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		!equality.Semantic.DeepEqual(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
 		before.Status.Phase != after.Status.Phase || before.Status.NodeUID != after.Status.NodeUID || before.Status.Retried != after.Status.Retried ||
-		reason(before) != reason(after) || back(before) != back(after)
-}
-
-func reason(nu *v1alpha1.NodeUpgrade) string {
-	if c := meta.FindStatusCondition(nu.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		return c.Reason
-	}
-	return ""
-}
-
-// back says that the node takes pods again while its upgrade tidies up.
-func back(nu *v1alpha1.NodeUpgrade) bool {
-	return slices.ContainsFunc(nu.Status.Steps, func(s v1alpha1.StepStatus) bool {
-		return s.Name == v1alpha1.StepUncordon && s.State == v1alpha1.StepSucceeded
-	})
+		before.Status.Reason() != after.Status.Reason() || before.Status.Uncordoned() != after.Status.Uncordoned()
 }
