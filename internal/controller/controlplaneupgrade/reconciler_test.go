@@ -1,0 +1,56 @@
+package controlplaneupgrade
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/snapshot"
+)
+
+// A pause or an abort that the cache has not seen yet makes another KubernetesUpgrade of it than the one that was observed.
+func TestAControlPlaneIsBegunOnlyForAnUpgradeAsItIsNow(t *testing.T) {
+	scheme := runtime.NewScheme()
+	NewWithT(t).Expect(v1alpha1.AddToScheme(scheme)).To(Succeed())
+	at := func(version string) *v1alpha1.KubernetesUpgrade {
+		return &v1alpha1.KubernetesUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "up", ResourceVersion: version}}
+	}
+	of := func(upgrade string) *v1alpha1.ControlPlaneUpgrade {
+		return &v1alpha1.ControlPlaneUpgrade{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha1.LabelUpgrade: upgrade}}}
+	}
+	for what, tt := range map[string]struct {
+		live     []client.Object
+		observed []v1alpha1.KubernetesUpgrade
+		u        *v1alpha1.ControlPlaneUpgrade
+		current  bool
+	}{
+		"as it was observed":     {[]client.Object{at("7")}, []v1alpha1.KubernetesUpgrade{*at("7")}, of("up"), true},
+		"changed since":          {[]client.Object{at("8")}, []v1alpha1.KubernetesUpgrade{*at("7")}, of("up"), false},
+		"deleted since":          {nil, []v1alpha1.KubernetesUpgrade{*at("7")}, of("up"), false},
+		"not observed yet":       {[]client.Object{at("7")}, nil, of("up"), false},
+		"there is none":          {nil, nil, of("up"), true},
+		"nobody's, made by hand": {nil, nil, &v1alpha1.ControlPlaneUpgrade{}, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := &Reconciler{Live: fake.NewClientBuilder().WithScheme(scheme).WithObjects(tt.live...).Build()}
+			current, err := r.current(t.Context(), &snapshot.Cluster{Upgrades: tt.observed}, tt.u)
+			g := NewWithT(t)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(current).To(Equal(tt.current))
+		})
+	}
+	away := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).Build(), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return errors.New("the API server is away")
+		}})
+	_, err := (&Reconciler{Live: away}).current(t.Context(), &snapshot.Cluster{}, of("up"))
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("get KubernetesUpgrade up")))
+}
