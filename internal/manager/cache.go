@@ -16,6 +16,7 @@ import (
 
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/controller/nodeupgrade"
 	"refit.dev/refit/internal/observe"
 )
 
@@ -27,7 +28,7 @@ func cacheOptions(o Options) cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.NodeUpgrade{}:         {Namespaces: own, Transform: shareClaim},
+			&v1alpha1.NodeUpgrade{}:         {Namespaces: own, Transform: trimClaim},
 			&v1alpha1.ControlPlaneUpgrade{}: {Namespaces: own},
 			&corev1.Pod{}: {
 				Namespaces: map[string]cache.Config{o.Namespace: {}, metav1.NamespaceSystem: {LabelSelector: controlPlane}},
@@ -89,19 +90,22 @@ func trimPod(o any) (any, error) {
 	}
 	p.ManagedFields = nil
 	spec := corev1.PodSpec{NodeName: p.Spec.NodeName}
-	if p.Namespace == metav1.NamespaceSystem { // the annotations say where the members of a control plane answer
+	if p.Namespace == metav1.NamespaceSystem {
 		for _, c := range p.Spec.Containers {
 			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
 		}
 	}
 	p.Spec = spec
-	p.Labels = share(p.Labels, p.Spec.NodeName)
+	if p.Namespace == metav1.NamespaceSystem { // its labels and annotations say what it runs, and where members of a control plane answer
+		p.Labels = share(p.Labels, p.Spec.NodeName)
+	} else { // those of an upgrade's Pod are for people
+		p.Labels, p.Annotations = nil, nil
+	}
+	shareOwners(p.OwnerReferences)
 	s := p.Status
 	p.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, Message: s.Message, Conditions: s.Conditions,
 		InitContainerStatuses: trimContainers(s.InitContainerStatuses), ContainerStatuses: trimContainers(s.ContainerStatuses)}
-	if s.Phase == corev1.PodSucceeded {
-		p.Status.Conditions = nil
-	}
+	nodeupgrade.CompactPod(p)
 	return p, nil
 }
 
@@ -116,17 +120,19 @@ func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return out
 }
 
-// shareClaim drops nothing, as claims are written back whole, and keeps texts once that thousands of them have.
-func shareClaim(o any) (any, error) {
+// trimClaim keeps texts once that thousands of claims have. Of those that are not completed it drops nothing, as they are written back whole.
+func trimClaim(o any) (any, error) {
 	nu, ok := o.(*v1alpha1.NodeUpgrade)
 	if !ok {
 		return o, nil
 	}
 	nu.ManagedFields = nil
+	nodeupgrade.CompactClaim(nu)
 	nu.Labels = share(nu.Labels, nu.Spec.Machine.Name)
-	for i := range nu.OwnerReferences {
+	shareOwners(nu.OwnerReferences)
+	for i := range nu.OwnerReferences { // thousands have the same
 		r := &nu.OwnerReferences[i]
-		r.APIVersion, r.Kind, r.Name, r.UID = one(r.APIVersion), one(r.Kind), one(r.Name), types.UID(one(string(r.UID)))
+		r.Name, r.UID = one(r.Name), types.UID(one(string(r.UID)))
 	}
 	m := &nu.Spec.Machine
 	m.APIVersion, m.Kind = one(m.APIVersion), one(m.Kind)
@@ -140,6 +146,12 @@ func shareClaim(o any) (any, error) {
 		c.Type, c.Status, c.Reason = one(c.Type), metav1.ConditionStatus(one(string(c.Status))), one(c.Reason)
 	}
 	return nu, nil
+}
+
+func shareOwners(owners []metav1.OwnerReference) {
+	for i := range owners {
+		owners[i].APIVersion, owners[i].Kind = one(owners[i].APIVersion), one(owners[i].Kind)
+	}
 }
 
 // share gives labels whose texts are kept once for all objects, except the name of the node that they are about.

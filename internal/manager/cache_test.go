@@ -56,7 +56,7 @@ func TestWhatIsDroppedOfAControlPlanesPodsIsNotObserved(t *testing.T) {
 	g.Expect(etcd).To(Equal(want))
 }
 
-func TestAClaimIsKeptWhole(t *testing.T) {
+func TestAClaimThatIsNotCompletedIsKeptWhole(t *testing.T) {
 	g := NewWithT(t)
 	claim := func(node string) *v1alpha1.NodeUpgrade {
 		return &v1alpha1.NodeUpgrade{
@@ -70,7 +70,7 @@ func TestAClaimIsKeptWhole(t *testing.T) {
 	a, b := claim("w-1"), claim("w-2")
 	want := a.DeepCopy()
 	for _, c := range []*v1alpha1.NodeUpgrade{a, b} {
-		_, err := shareClaim(c)
+		_, err := trimClaim(c)
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	g.Expect(equality.Semantic.DeepEqual(a, want)).To(BeTrue())

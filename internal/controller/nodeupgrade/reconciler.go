@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -16,6 +17,7 @@ import (
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/controller/cachewait"
+	"refit.dev/refit/internal/observe"
 )
 
 // staleAfter is when to look again after somebody else wrote the object first.
@@ -36,9 +38,18 @@ type Reconciler struct {
 
 // Reconcile observes once, decides once, writes the status, and carries out one action.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	return r.reconcile(ctx, req.NamespacedName, observe.Cached)
+}
+
+// reconcile is Reconcile with the NodeUpgrade as the cache has it, or the API server.
+func (r *Reconciler) reconcile(ctx context.Context, name types.NamespacedName, f observe.Freshness) (ctrl.Result, error) {
+	reader := client.Reader(r.Client)
+	if f == observe.Fresh {
+		reader = r.Live
+	}
 	var nu v1alpha1.NodeUpgrade
-	if err := r.Client.Get(ctx, req.NamespacedName, &nu); err != nil {
-		r.untold.forget(req.NamespacedName)
+	if err := reader.Get(ctx, name, &nu); err != nil {
+		r.untold.forget(name)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	before := nu.Status.DeepCopy()
@@ -48,6 +59,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("observe NodeUpgrade %s: %w", nu.Name, err)
 	}
 	d := Decide(o, r.Limits)
+	if before.Completed && f == observe.Cached && !equality.Semantic.DeepEqual(*before, d.Status) {
+		return r.reconcile(ctx, name, observe.Fresh) // the cache has less of it than is to be written back: CompactClaim
+	}
 	if r.untold.keep(&nu, before, d, o.Now) {
 		return ctrl.Result{RequeueAfter: sooner(wait.Jitter(tellAgain, 1), d.RequeueAfter)}, nil
 	}

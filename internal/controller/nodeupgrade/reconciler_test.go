@@ -157,7 +157,7 @@ func killedAfter(t *testing.T, write int, s v1alpha1.NodeUpgradeSpec, want map[s
 }
 
 // silent is a manager that tells no progress unless it must.
-func (w *world) silent(c client.Client) *Reconciler {
+func (w *world) silent(c client.WithWatch) *Reconciler {
 	r := w.managerWith(c)
 	r.untold.tell, r.untold.byName = rate.NewLimiter(0, 0), map[types.NamespacedName]kept{}
 	return r

@@ -146,11 +146,6 @@ func pullFailure(pod *corev1.Pod) (string, bool) {
 	return "", false
 }
 
-func containers(pod *corev1.Pod) []corev1.ContainerStatus {
-	all := make([]corev1.ContainerStatus, 0, len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses))
-	return append(append(all, pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...)
-}
-
 func begun(pod *corev1.Pod) bool {
 	for _, c := range containers(pod) {
 		if c.State.Running != nil || c.State.Terminated != nil {

@@ -85,8 +85,22 @@ func worker(name string) v1alpha1.NodeUpgradeSpec {
 // manager is a reconciler that has just been started.
 func (w *world) manager() *Reconciler { return w.managerWith(w.client) }
 
-func (w *world) managerWith(c client.Client) *Reconciler {
-	return &Reconciler{Client: c, Live: w.client, Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Limits: DefaultLimits()}
+func (w *world) managerWith(c client.WithWatch) *Reconciler {
+	return &Reconciler{Client: compacting(c), Live: w.client, Recorder: events.NewFakeRecorder(1000), Clock: w.clock, Limits: DefaultLimits()}
+}
+
+// compacting reads what the manager's cache would have.
+func compacting(c client.WithWatch) client.WithWatch {
+	return interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		err := c.Get(ctx, key, o, opts...)
+		switch seen := o.(type) {
+		case *corev1.Pod:
+			CompactPod(seen)
+		case *v1alpha1.NodeUpgrade:
+			CompactClaim(seen)
+		}
+		return err
+	}})
 }
 
 // settle reconciles until nothing changes any more.
