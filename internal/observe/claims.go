@@ -39,27 +39,29 @@ func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.No
 	return overlay(cached.Items, live), nil
 }
 
-// overlay puts what the API server says in place of what the cache says, where that is older.
+// overlay puts what the API server says in place of what the cache says, where that is older. The list from the cache is the caller's own:
+// it is changed, and not copied, as it is long.
 func overlay(cached, live []v1alpha1.NodeUpgrade) []v1alpha1.NodeUpgrade {
-	at := make(map[string]int, len(live))
+	at := make(map[string]*v1alpha1.NodeUpgrade, len(live))
 	for i := range live {
-		at[live[i].Name] = i
+		at[live[i].Name] = &live[i]
 	}
-	out := make([]v1alpha1.NodeUpgrade, 0, len(cached)+len(live))
 	for i := range cached {
-		k, ok := at[cached[i].Name]
-		if ok && newer(&live[k], &cached[i]) {
+		now, ok := at[cached[i].Name]
+		if !ok {
 			continue
 		}
-		out = append(out, cached[i])
-		delete(at, cached[i].Name)
+		if newer(now, &cached[i]) {
+			cached[i] = *now
+		}
+		delete(at, now.Name)
 	}
 	for i := range live {
-		if _, ok := at[live[i].Name]; ok {
-			out = append(out, live[i])
+		if _, missing := at[live[i].Name]; missing {
+			cached = append(cached, live[i])
 		}
 	}
-	return out
+	return cached
 }
 
 // newer says that a is, or may be, of a later time than b.

@@ -24,7 +24,7 @@ func TestTheNewerOfCacheAndAPIServerCounts(t *testing.T) {
 	for what, tt := range map[string]struct {
 		cached, live, want []v1alpha1.NodeUpgrade
 	}{
-		"nothing":                {want: []v1alpha1.NodeUpgrade{}},
+		"nothing":                {},
 		"only the cache has it":  {cached: []v1alpha1.NodeUpgrade{claimAt("a", "9")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "9")}},
 		"the cache is behind":    {cached: []v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "10")}},
 		"the cache is ahead":     {cached: []v1alpha1.NodeUpgrade{claimAt("a", "100")}, live: []v1alpha1.NodeUpgrade{claimAt("a", "99")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "100")}},

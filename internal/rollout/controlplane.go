@@ -18,7 +18,7 @@ func DecideControlPlane(in ControlPlaneInput) ControlPlaneDecision {
 	f := machines(in.Cluster, u)
 	d := ControlPlaneDecision{Status: *u.Status.DeepCopy()}
 	if f.over(u) {
-		d.Nodes = f.list()
+		d.Nodes = f.list(nil)
 		return d
 	}
 	left := len(f.nodes) - len(f.in(NodeDone))
@@ -40,7 +40,7 @@ func DecideControlPlane(in ControlPlaneInput) ControlPlaneDecision {
 		d.next(f, in, flying)
 	}
 	d.conditions(in, f)
-	d.Nodes = f.list()
+	d.Nodes = f.list(nil)
 	return d
 }
 

@@ -24,18 +24,19 @@ type field struct {
 
 // newField looks at those nodes for which `to` names a version, in natural order.
 func newField(c *snapshot.Cluster, cl claims, o owner, to func(*snapshot.Node) string) *field {
-	f := &field{cluster: c, claims: cl, owner: o, notes: map[string]*NodeNote{}, drain: map[string]*v1alpha1.DrainPolicy{}}
+	f := &field{cluster: c, claims: cl, owner: o, drain: map[string]*v1alpha1.DrainPolicy{}, nodes: make([]standing, 0, len(c.Nodes))}
 	for i := range c.Nodes {
 		if v := to(&c.Nodes[i]); v != "" {
 			f.nodes = append(f.nodes, cl.stand(&c.Nodes[i], v, o))
 		}
 	}
 	slices.SortFunc(f.nodes, func(a, b standing) int { return natural(a.node.Name, b.node.Name) })
+	f.notes = make(map[string]*NodeNote, len(f.nodes))
+	notes := make([]NodeNote, len(f.nodes))
 	for i := range f.nodes {
 		s := &f.nodes[i]
-		f.notes[s.node.Name] = &NodeNote{
-			Node: s.node.Name, Type: s.node.Type(), State: s.state, From: version.OfNode(s.node), To: s.to, Reason: s.reason(),
-		}
+		notes[i] = NodeNote{Node: s.node.Name, Type: s.node.Type(), State: s.state, From: version.OfNode(s.node), To: s.to, Reason: s.reason()}
+		f.notes[s.node.Name] = &notes[i]
 	}
 	return f
 }
@@ -110,9 +111,8 @@ func (f *field) failed() *standing {
 	return nil
 }
 
-// list is the notes in the order of the nodes.
-func (f *field) list() []NodeNote {
-	out := make([]NodeNote, 0, len(f.nodes))
+// list adds the notes in the order of the nodes.
+func (f *field) list(out []NodeNote) []NodeNote {
 	for i := range f.nodes {
 		out = append(out, *f.notes[f.nodes[i].node.Name])
 	}

@@ -28,26 +28,34 @@ type group struct {
 	verified bool
 }
 
-// contains says whether a set selects a node. A selector that cannot be read selects none; Problems tells of it.
-func contains(set v1alpha1.NodeSet, n *snapshot.Node) bool {
-	if slices.Contains(set.Nodes, n.Name) {
-		return true
+// selecting reads a set once, and says of each node whether it is in it. A selector that cannot be read selects none; Problems tells of it.
+func selecting(set v1alpha1.NodeSet) func(*snapshot.Node) bool {
+	selector := labels.Nothing()
+	if read, err := metav1.LabelSelectorAsSelector(set.Selector); err == nil {
+		selector = read
 	}
-	if set.Selector == nil {
-		return false
+	return func(n *snapshot.Node) bool {
+		return slices.Contains(set.Nodes, n.Name) || selector.Matches(labels.Set(n.Labels))
 	}
-	selector, err := metav1.LabelSelectorAsSelector(set.Selector)
-	return err == nil && selector.Matches(labels.Set(n.Labels))
 }
 
-// groupOf is the index of the group that a worker belongs to: the first that selects it, or len(groups).
-func groupOf(plan *v1alpha1.RolloutPlanSpec, n *snapshot.Node) int {
+// contains says whether a set selects a node.
+func contains(set v1alpha1.NodeSet, n *snapshot.Node) bool { return selecting(set)(n) }
+
+// groupOf gives the index of the group that a worker belongs to: the first that selects it, or len(groups).
+func groupOf(plan *v1alpha1.RolloutPlanSpec) func(*snapshot.Node) int {
+	sets := make([]func(*snapshot.Node) bool, len(plan.Groups))
 	for i := range plan.Groups {
-		if contains(plan.Groups[i].NodeSet, n) {
-			return i
-		}
+		sets[i] = selecting(plan.Groups[i].NodeSet)
 	}
-	return len(plan.Groups)
+	return func(n *snapshot.Node) int {
+		for i, has := range sets {
+			if has(n) {
+				return i
+			}
+		}
+		return len(sets)
+	}
 }
 
 // grouping puts the workers that are due at the hop into their groups, in the order in which these are taken. Without groups, and for
@@ -58,9 +66,10 @@ func (j *journey) grouping() []*group {
 		all[i] = &group{spec: j.plan.Groups[i]}
 	}
 	all[len(j.plan.Groups)] = &group{}
+	of := groupOf(&j.plan)
 	for i := range j.workers.nodes {
 		s := &j.workers.nodes[i]
-		g := all[groupOf(&j.plan, s.node)]
+		g := all[of(s.node)]
 		g.all = append(g.all, s)
 		if s.to == j.hop() {
 			g.nodes = append(g.nodes, s)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"refit.dev/refit/api/v1alpha1"
@@ -131,7 +132,8 @@ func TestPreview(t *testing.T) {
 
 func BenchmarkDecide(b *testing.B) {
 	c, u := fixture.Cluster(3, 5000, "v1.35.4"), fixture.Upgrade("v1.36.3")
-	plan(c, u, v1alpha1.RolloutPlanSpec{MaxUnavailable: percent("10%"), StagingParallelism: 5000})
+	plan(c, u, v1alpha1.RolloutPlanSpec{MaxUnavailable: percent("10%"), StagingParallelism: 5000, Groups: []v1alpha1.NodeGroup{
+		{Name: "rest", NodeSet: v1alpha1.NodeSet{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "none", Operator: metav1.LabelSelectorOpDoesNotExist}}}}}}})
 	w := newWorld(c, u)
 	w.until(30, func() bool { return w.upgrade.Status.State == v1alpha1.StateUpgradingKubelets })
 	seen := w.observe()

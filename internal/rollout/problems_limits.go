@@ -79,10 +79,10 @@ func unbounded(say func(string, ...any), whose string, given *intstr.IntOrString
 
 // groupSizes are how many workers belong to each group.
 func groupSizes(c *snapshot.Cluster, plan v1alpha1.RolloutPlanSpec) []int {
-	sizes := make([]int, len(plan.Groups)+1)
+	sizes, of := make([]int, len(plan.Groups)+1), groupOf(&plan)
 	for i := range c.Nodes {
 		if n := &c.Nodes[i]; !n.ControlPlane {
-			sizes[groupOf(&plan, n)]++
+			sizes[of(n)]++
 		}
 	}
 	return sizes

@@ -17,7 +17,7 @@ func (p *rehearsal) groupsOf(r *PlanReport, a Action) string {
 	if err != nil || len(plan.Groups) == 0 {
 		return ""
 	}
-	i := groupOf(&plan, p.nodes[a.Node])
+	i := groupOf(&plan)(p.nodes[a.Node])
 	if i == len(plan.Groups) {
 		return "(rest)"
 	}

@@ -110,13 +110,24 @@ func gatesReason(why string) string {
 }
 
 // notes are what is known of every node, control planes first.
-func (j *journey) notes() []NodeNote { return append(j.masters.list(), j.workers.list()...) }
+func (j *journey) notes() []NodeNote {
+	all := make([]NodeNote, 0, len(j.masters.nodes)+len(j.workers.nodes))
+	return j.workers.list(j.masters.list(all))
+}
+
+// claims are those of the cluster, which a journey has in order already.
+func (d *Decision) claims(in Input, j *journey) claims {
+	if j != nil {
+		return j.claims
+	}
+	return claimsOf(in.Cluster)
+}
 
 // recount counts the nodes. What this decision begins is in progress already, so that the status differs from the one before: it
 // is written, by its resourceVersion, before anything is begun, and whoever decided on the same observation then fails to.
 func (d *Decision) recount(in Input, j *journey) {
 	counts := v1alpha1.NodeCounts{Total: int32(len(in.Cluster.Nodes))}
-	cl := claimsOf(in.Cluster)
+	cl := d.claims(in, j)
 	for i := range in.Cluster.Nodes {
 		n := &in.Cluster.Nodes[i]
 		if version.Runs(n, in.Upgrade.Spec.ToVersion) && n.Ready && n.CordonedBy == "" && !slices.ContainsFunc(cl[n.Name], inFlight) {

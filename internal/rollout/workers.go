@@ -68,8 +68,13 @@ func cost(s *standing, isOut map[string]bool) int {
 	return 1
 }
 
+// few are as many names as are told; of more it is said how many they are.
+const few = 4
+
 func full(out []string, most int) string {
-	slices.SortFunc(out, natural)
+	if len(out) <= few { // it is asked for each node that waits
+		slices.SortFunc(out, natural)
+	}
 	return fmt.Sprintf("at most %d may be out of service, and %s", most, are(out))
 }
 
@@ -82,7 +87,7 @@ func are(names []string) string {
 		return names[0] + " is"
 	case n == 2:
 		return names[0] + " and " + names[1] + " are"
-	case n <= 4:
+	case n <= few:
 		return fmt.Sprintf("%s and %d others are", names[0], n-1)
 	}
 	return fmt.Sprintf("%d are", len(names))

@@ -39,12 +39,18 @@ func OfNode(n *snapshot.Node) string {
 
 // Runs says whether everything on the node runs exactly the version.
 func Runs(n *snapshot.Node, version string) bool {
+	if n.KubeletVersion != version {
+		return false
+	}
+	if n.Components == nil {
+		return !n.ControlPlane
+	}
 	for _, v := range all(n) {
 		if v != version {
 			return false
 		}
 	}
-	return n.KubeletVersion == version && (!n.ControlPlane || n.Components != nil)
+	return true
 }
 
 // Lowest is the lowest version of any control plane, which an upgrade starts from. Empty where none is known.
