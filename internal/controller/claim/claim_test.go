@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -154,6 +155,11 @@ func TestATurnThatIsNotCountedIsNone(t *testing.T) {
 	}})
 	_, err := TakeTurn(s.ctx, old, s.clock, u, &u.Status.Turn)
 	s.Expect(err).To(MatchError(ErrOldKind))
+	told := events.NewFakeRecorder(2)
+	TellOldKind(told, u, err)
+	TellOldKind(told, u, ErrTurnOver)
+	s.Expect(told.Events).To(HaveLen(1))
+	s.Expect(<-told.Events).To(ContainSubstring("run `refit install`"))
 }
 
 func TestWhatAPersonChangedMeanwhileIsDecidedAnew(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -19,6 +21,13 @@ var ErrTurnOver = errors.New("the turn to begin nodes is over")
 
 // ErrOldKind says that the kinds in the cluster are older than this manager.
 var ErrOldKind = errors.New("the kinds in the cluster are older than this manager: run `refit install`, or upgrade the chart with its kinds")
+
+// TellOldKind has the events of an object say that its turn cannot be taken by this manager, where that is the error.
+func TellOldKind(to events.EventRecorder, o client.Object, err error) {
+	if errors.Is(err, ErrOldKind) {
+		to.Eventf(o, nil, corev1.EventTypeWarning, "OldKinds", "Wait", "no node is begun: %v", ErrOldKind)
+	}
+}
 
 // Turn is the right to begin the nodes of one decision.
 type Turn struct {

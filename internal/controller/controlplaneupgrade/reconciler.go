@@ -119,6 +119,7 @@ func (r *Reconciler) write(ctx context.Context, u *v1alpha1.ControlPlaneUpgrade,
 		err = r.Client.Status().Update(ctx, u)
 	}
 	if err != nil {
+		claim.TellOldKind(r.Recorder, u, err)
 		return nil, err
 	}
 	switch {

@@ -118,6 +118,7 @@ func (r *Reconciler) write(ctx context.Context, t *turn) (err error) {
 		err = r.Client.Status().Update(ctx, t.upgrade)
 	}
 	if err != nil {
+		claim.TellOldKind(r.Recorder, t.upgrade, err)
 		return fmt.Errorf("write the status of KubernetesUpgrade %s: %w", t.upgrade.Name, err)
 	}
 	r.announce(t, before)
