@@ -35,6 +35,8 @@ type settings struct {
 	// rate is how many workers may end in a second: kwok, the API server and etcd share the processors with the manager, and are to
 	// be the bottleneck nowhere.
 	rate float64
+	// spread is how much longer or shorter a step may take on one node than on another, in percent.
+	spread float64
 	// percent of the workers may be out of service at once, but no more than most.
 	percent, most int
 	controlPlanes int
@@ -59,6 +61,7 @@ func parseSettings(args []string, w io.Writer) (settings, error) {
 	f.Float64Var(&s.fail, "fail", 0, "the percentage of nodes that fail once")
 	f.DurationVar(&s.nodeTime, "node-time", 0, "what the steps of one node take; 0 for what --rate leaves, and 5s at least")
 	f.Float64Var(&s.rate, "rate", 2.5, "how many nodes may end in a second, which --node-time follows from")
+	f.Float64Var(&s.spread, "spread", 50, "by how many percent a step may take longer or shorter, at random; 0 has nodes that begin together end together")
 	f.DurationVar(&s.stageTime, "stage-time", time.Second, "what fetching takes on one node")
 	f.IntVar(&s.percent, "max-unavailable", 5, "the percentage of workers that may be out of service at once")
 	f.IntVar(&s.most, "at-most", 250, "how many workers may be out of service at once, whatever the percentage")
@@ -85,7 +88,7 @@ func parseSettings(args []string, w io.Writer) (settings, error) {
 		return s, fmt.Errorf("%q is no flag: this program takes no arguments", f.Arg(0))
 	case len(s.sizes) == 0 || !s.bench && len(s.sizes) > 1:
 		return s, errors.New("--nodes takes one number; several only with --bench")
-	case s.fail < 0 || s.fail > 100 || s.percent < 1 || s.percent > 100 || s.most < 1 || s.controlPlanes < 1 || s.rate <= 0 || s.nodeTime < 0:
+	case s.fail < 0 || s.fail > 100 || s.percent < 1 || s.percent > 100 || s.most < 1 || s.controlPlanes < 1 || s.rate <= 0 || s.spread < 0 || s.spread > 100 || s.nodeTime < 0:
 		return s, errors.New("percentages are between 0 and 100, counts at least 1, a rate more than 0, and a time not less than 0")
 	}
 	return s, nil

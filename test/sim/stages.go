@@ -58,9 +58,9 @@ const (
 type stage struct {
 	Name, Role string
 	Matches    []match
-	// Delay in milliseconds.
-	Delay   int64
-	Effects string
+	// Delay in milliseconds at least, Until at most: it is somewhere between.
+	Delay, Until int64
+	Effects      string
 	// Code is the exit code of the step that ends; nothing follows a step that failed.
 	Code spec.ExitCode
 	// Weight decides where several stages fit: one with a weight goes before those without.
@@ -86,7 +86,8 @@ func list(values []string) string {
 func stagesOf(s settings, transient, broken []string) ([]byte, error) {
 	staging := len(spec.StagingSteps())
 	fetch := per(s.stageTime, staging)
-	step := per(s.nodeTime, len(spec.Steps(v1alpha1.NodeTypeWorker)))
+	middle := float64(per(s.nodeTime, len(spec.Steps(v1alpha1.NodeTypeWorker))))
+	step, until := int64(middle*(1-s.spread/100)), int64(middle*(1+s.spread/100))
 	cordon, kubeadm, kubelet, uncordon := string(v1alpha1.StepDrain), string(v1alpha1.StepKubeadm), string(v1alpha1.StepKubelet), string(v1alpha1.StepUncordon)
 	master := fmt.Sprint(len(spec.Steps(v1alpha1.NodeTypeControlPlane)))
 	version := effectKubeadm
@@ -95,18 +96,18 @@ func stagesOf(s settings, transient, broken []string) ([]byte, error) {
 	}
 	stages := []stage{
 		{Name: "staging-begins", Role: "stager", Matches: []match{in(keyBegun, "0")}},
-		{Name: "staging-goes-on", Role: "stager", Matches: []match{notIn(keyBegun, "0")}, Delay: fetch},
+		{Name: "staging-goes-on", Role: "stager", Matches: []match{notIn(keyBegun, "0")}, Delay: fetch, Until: fetch},
 		{Name: "upgrade-begins", Role: "upgrader", Matches: []match{in(keyBegun, "0")}},
-		{Name: "upgrade-goes-on", Role: "upgrader", Matches: []match{notIn(keyBegun, "0"), notIn(keyRunning, cordon, kubeadm, kubelet, uncordon)}, Delay: step},
-		{Name: "drained", Role: "upgrader", Matches: []match{in(keyRunning, cordon)}, Delay: step, Effects: effectCordon},
-		{Name: "worker-configured", Role: "upgrader", Matches: []match{in(keyRunning, kubeadm), notIn(keySteps, master)}, Delay: step},
-		{Name: "control-plane-upgraded", Role: "upgrader", Matches: []match{in(keyRunning, kubeadm), in(keySteps, master)}, Delay: step, Effects: version},
-		{Name: "kubelet-restarted", Role: "upgrader", Matches: []match{in(keyRunning, kubelet)}, Delay: step, Effects: effectKubelet},
-		{Name: "uncordoned", Role: "upgrader", Matches: []match{in(keyRunning, uncordon)}, Delay: step, Effects: effectUncordon},
+		{Name: "upgrade-goes-on", Role: "upgrader", Matches: []match{notIn(keyBegun, "0"), notIn(keyRunning, cordon, kubeadm, kubelet, uncordon)}, Delay: step, Until: until},
+		{Name: "drained", Role: "upgrader", Matches: []match{in(keyRunning, cordon)}, Delay: step, Until: until, Effects: effectCordon},
+		{Name: "worker-configured", Role: "upgrader", Matches: []match{in(keyRunning, kubeadm), notIn(keySteps, master)}, Delay: step, Until: until},
+		{Name: "control-plane-upgraded", Role: "upgrader", Matches: []match{in(keyRunning, kubeadm), in(keySteps, master)}, Delay: step, Until: until, Effects: version},
+		{Name: "kubelet-restarted", Role: "upgrader", Matches: []match{in(keyRunning, kubelet)}, Delay: step, Until: until, Effects: effectKubelet},
+		{Name: "uncordoned", Role: "upgrader", Matches: []match{in(keyRunning, uncordon)}, Delay: step, Until: until, Effects: effectUncordon},
 	}
 	for code, nodes := range map[spec.ExitCode][]string{spec.ExitFailed: transient, spec.ExitRolledBack: broken} {
 		if len(nodes) > 0 {
-			stages = append(stages, stage{Name: fmt.Sprintf("kubelet-fails-%d", code), Role: "upgrader", Delay: step, Code: code, Weight: 1,
+			stages = append(stages, stage{Name: fmt.Sprintf("kubelet-fails-%d", code), Role: "upgrader", Delay: step, Until: until, Code: code, Weight: 1,
 				Matches: []match{in(keyRunning, kubelet), in(keyNode, nodes...), in(keyFirstTry, "true")}})
 		}
 	}
