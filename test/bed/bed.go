@@ -20,6 +20,7 @@ import (
 	"refit.dev/refit/api/managedupgrade/v1beta1"
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/lab"
+	"refit.dev/refit/lab/parts"
 )
 
 // The versions that the tests go between.
@@ -79,20 +80,53 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	return b, nil
 }
 
-// ClusterOnly brings up a cluster with the bundles in its registry, and nothing of Refit in it.
-func ClusterOnly(ctx context.Context, o Options) (*Bed, error) {
+// Prepare builds what the cluster of Up and its bundles are made of, where the cache does not have it. Up does that, too, but whoever bounds it
+// prepares before: the first time that takes half an hour, and more on a busy machine.
+func Prepare(ctx context.Context, o Options) error {
+	o = o.complete()
+	store, err := parts.OpenStore()
+	if err != nil {
+		return err
+	}
+	all, err := lab.ClusterParts(o.lab())
+	if err != nil {
+		return err
+	}
+	for _, v := range o.To {
+		release, err := parts.ReleaseOf(v)
+		if err != nil {
+			return err
+		}
+		all = append(all, parts.Bundle(release)...)
+	}
+	if err := store.Build(ctx, o.Log, append(all, parts.WebApp())...); err != nil {
+		return fmt.Errorf("build the lab's parts: %w", err)
+	}
+	return nil
+}
+
+func (o Options) complete() Options {
 	if o.From == "" {
 		o.From = From
 	}
 	if o.To == nil {
 		o.To = []string{To}
 	}
+	return o
+}
+
+func (o Options) lab() lab.Options {
+	return lab.Options{Name: o.Name, ControlPlanes: o.ControlPlanes, Workers: o.Workers, Version: o.From, Publish: o.To, Log: o.Log}
+}
+
+// ClusterOnly brings up a cluster with the bundles in its registry, and nothing of Refit in it.
+func ClusterOnly(ctx context.Context, o Options) (*Bed, error) {
+	o = o.complete()
 	root, err := projectRoot()
 	if err != nil {
 		return nil, err
 	}
-	l, err := lab.Up(ctx, lab.Options{Name: o.Name, ControlPlanes: o.ControlPlanes, Workers: o.Workers, Version: o.From,
-		Publish: o.To, Log: o.Log})
+	l, err := lab.Up(ctx, o.lab())
 	if err != nil {
 		return nil, fmt.Errorf("bring up the lab: %w", err)
 	}

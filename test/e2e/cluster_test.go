@@ -17,6 +17,7 @@ import (
 
 // deadlines of what tests wait for, several times what it takes on two idle cores.
 const (
+	prepareDeadline = time.Hour // the first time, every program is built
 	bringUpDeadline = 15 * time.Minute
 	upgradeDeadline = 20 * time.Minute
 	stepDeadline    = 10 * time.Minute
@@ -49,12 +50,15 @@ type shape struct {
 func bringUp(t *testing.T, name string, s shape) *cluster {
 	t.Helper()
 	g := NewWithT(t)
+	o := bed.Options{Name: "e2e-" + name, ControlPlanes: s.controlPlanes, Workers: s.workers, From: s.from, To: s.to, NoImport: s.noImport, Log: t.Output()}
+	preparing, cancel := context.WithTimeout(t.Context(), prepareDeadline)
+	defer cancel()
+	g.Expect(bed.Prepare(preparing, o)).To(Succeed())
 	ctx, cancel := context.WithTimeout(t.Context(), bringUpDeadline)
 	defer cancel()
 	_, err := lab.Down(ctx, "e2e-"+name, "")
 	g.Expect(err).NotTo(HaveOccurred(), "remove what a run that was cut off has left")
-	b, err := bed.Up(ctx, bed.Options{Name: "e2e-" + name, ControlPlanes: s.controlPlanes, Workers: s.workers, From: s.from, To: s.to,
-		NoImport: s.noImport, Log: t.Output()})
+	b, err := bed.Up(ctx, o)
 	g.Expect(err).NotTo(HaveOccurred(), "bring up the cluster")
 	c := &cluster{Bed: b, WithT: g, t: t, ctx: t.Context()}
 	t.Cleanup(c.takeDown)
