@@ -4,16 +4,25 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"refit.dev/refit/api/v1alpha1"
+	"refit.dev/refit/internal/observe"
 	"refit.dev/refit/internal/snapshot"
+	"refit.dev/refit/internal/snapshot/fixture"
+	"refit.dev/refit/internal/testcluster"
 )
 
 // A pause or an abort that the cache has not seen yet makes another KubernetesUpgrade of it than the one that was observed.
@@ -53,4 +62,31 @@ func TestAControlPlaneIsBegunOnlyForAnUpgradeAsItIsNow(t *testing.T) {
 		}})
 	_, err := (&Reconciler{Live: away}).current(t.Context(), &snapshot.Cluster{}, of("up"))
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("get KubernetesUpgrade up")))
+}
+
+// seen is a cluster as it is observed.
+type seen snapshot.Cluster
+
+func (s *seen) Cluster(context.Context, observe.Freshness) (*snapshot.Cluster, error) {
+	return (*snapshot.Cluster)(s), nil
+}
+
+func TestAControlPlaneUpgradeWhoseUpgradeHasEndedIsLeftAlone(t *testing.T) {
+	for state, want := range map[v1alpha1.UpgradeState]time.Duration{
+		v1alpha1.StateUpgradeAborted: restFor, v1alpha1.StateUpgradeComplete: restFor, v1alpha1.StateUpgradingFirstMaster: lookAgain,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			g, c, u := NewWithT(t), fixture.Cluster(1, 0, "v1.35.4"), fixture.Upgrade("v1.36.3")
+			u.Status.State, u.Status.Hop = state, "v1.36.3"
+			cp := v1alpha1.ControlPlaneUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.Namespace, Name: u.Name, Labels: map[string]string{v1alpha1.LabelUpgrade: u.Name}},
+				Spec: v1alpha1.ControlPlaneUpgradeSpec{KubernetesVersion: "v1.36.3", MachinesRequireUpgrade: []corev1.ObjectReference{{Kind: "Node", Name: "cp-1"}}}}
+			c.Upgrades, c.ControlPlaneUpgrades = []v1alpha1.KubernetesUpgrade{*u}, []v1alpha1.ControlPlaneUpgrade{cp}
+			client := fake.NewClientBuilder().WithScheme(testcluster.Scheme()).WithObjects(&cp).WithStatusSubresource(&cp).Build()
+			g.Expect(client.Get(t.Context(), types.NamespacedName{Namespace: cp.Namespace, Name: cp.Name}, &c.ControlPlaneUpgrades[0])).To(Succeed())
+			r := &Reconciler{Client: client, Live: client, Observer: (*seen)(c), Clock: clocktesting.NewFakePassiveClock(fixture.Now), Recorder: events.NewFakeRecorder(9)}
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: cp.Namespace, Name: cp.Name}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(result.RequeueAfter).To(Equal(want))
+		})
+	}
 }

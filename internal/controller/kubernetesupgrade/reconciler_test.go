@@ -6,15 +6,20 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/internal/observe"
+	"refit.dev/refit/internal/rollout"
 	"refit.dev/refit/internal/snapshot"
 	"refit.dev/refit/internal/snapshot/fixture"
+	"refit.dev/refit/internal/testcluster"
 )
 
 // seen is a cluster as it is observed.
@@ -36,5 +41,28 @@ func TestAnEndedUpgradeIsLookedAtForAWhile(t *testing.T) {
 		g := NewWithT(t)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(result.RequeueAfter).To(Equal(want), "%s after its end", after)
+	}
+}
+
+// A manager that has not seen the abort yet may be about to begin nodes: of the two, one wins.
+func TestWhoeverAbortsOrBeginsNodesTakesTheTurn(t *testing.T) {
+	for kind, turns := range map[rollout.ActionKind]int64{rollout.Abort: 1, rollout.Start: 1, rollout.Retry: 1, rollout.Stage: 0} {
+		t.Run(string(kind), func(t *testing.T) {
+			g, u := NewWithT(t), fixture.Upgrade("v1.36.3")
+			c := fake.NewClientBuilder().WithScheme(testcluster.Scheme()).WithObjects(u).WithStatusSubresource(u).Build()
+			g.Expect(c.Get(t.Context(), client.ObjectKeyFromObject(u), u)).To(Succeed())
+			of := func() *turn {
+				return &turn{upgrade: u.DeepCopy(), decision: rollout.Decision{Status: u.Status, Actions: []rollout.Action{{Kind: kind, Node: "w-1"}}}}
+			}
+			first, second := of(), of()
+			r := &Reconciler{Client: c, Clock: clocktesting.NewFakePassiveClock(fixture.Now), Recorder: events.NewFakeRecorder(9)}
+			g.Expect(r.write(t.Context(), first)).To(Succeed())
+			var now v1alpha1.KubernetesUpgrade
+			g.Expect(c.Get(t.Context(), client.ObjectKeyFromObject(u), &now)).To(Succeed())
+			g.Expect(now.Status.Turn).To(Equal(turns))
+			if err := r.write(t.Context(), second); turns > 0 {
+				g.Expect(apierrors.IsConflict(err)).To(BeTrue(), "%v", err)
+			}
+		})
 	}
 }

@@ -18,15 +18,18 @@ import (
 const (
 	// timeout bounds one reconcile, its observation included.
 	timeout = time.Minute
-	// gather is how long changes of nodes and of their claims are gathered. It is most of the time between one node that is done
-	// and the next that is begun.
+	// gather is how long changes of nodes and of their claims are gathered that make room for others. It is most of the time between one
+	// node that is done and the next that is begun.
 	gather = 200 * time.Millisecond
+	// count is how long changes are gathered that are only counted.
+	count = 2 * time.Second
 )
 
 // SetupWithManager registers the reconciler: it wakes on upgrades, on what they own, on the claims of their nodes, and on nodes,
 // versions and plans.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	unfinished := wake.Gather(gather, func(ctx context.Context, _ client.Object) []reconcile.Request {
+	moment := wake.ByUrgency(gather, count)
+	unfinished := wake.Gather(moment, func(ctx context.Context, _ client.Object) []reconcile.Request {
 		var list v1alpha1.KubernetesUpgradeList
 		if err := mgr.GetClient().List(ctx, &list); err != nil {
 			return nil
@@ -41,9 +44,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("kubernetesupgrade").
-		For(&v1alpha1.KubernetesUpgrade{}).
+		For(&v1alpha1.KubernetesUpgrade{}, builder.WithPredicates(wake.OnUpgrade())).
 		Owns(&v1alpha1.ControlPlaneUpgrade{}).
-		Watches(&v1alpha1.NodeUpgrade{}, wake.Gather(gather, byLabel), builder.WithPredicates(wake.OnClaim())).
+		Watches(&v1alpha1.NodeUpgrade{}, wake.Gather(moment, byLabel), builder.WithPredicates(wake.OnClaim())).
 		Watches(&corev1.Node{}, unfinished, builder.WithPredicates(wake.OnNode())).
 		Watches(&v1alpha1.KubernetesVersion{}, unfinished).
 		Watches(&v1alpha1.RolloutPlan{}, unfinished).

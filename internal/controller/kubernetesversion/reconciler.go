@@ -25,7 +25,7 @@ import (
 
 const (
 	// settle is how long changes are gathered before the states are worked out: they come in bursts.
-	settle = time.Second
+	settle = 2 * time.Second
 	// refresh is how often the states are worked out though nothing woke the controller, such as for a static pod's new image.
 	refresh = time.Minute
 	timeout = time.Minute
@@ -48,12 +48,13 @@ var all = reconcile.Request{NamespacedName: client.ObjectKey{Name: "all"}}
 
 // SetupWithManager registers the reconciler: it wakes on versions, upgrades and nodes.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	toAll := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{all} })
+	of := func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{all} }
+	toAll, soon := handler.EnqueueRequestsFromMapFunc(of), wake.Gather(wake.Each(settle), of)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("kubernetesversion").
 		Watches(&v1alpha1.KubernetesVersion{}, toAll).
-		Watches(&v1alpha1.KubernetesUpgrade{}, toAll).
-		Watches(&corev1.Node{}, toAll, builder.WithPredicates(wake.OnNode())).
+		Watches(&v1alpha1.KubernetesUpgrade{}, toAll, builder.WithPredicates(wake.OnUpgrade())).
+		Watches(&corev1.Node{}, soon, builder.WithPredicates(wake.OnNode())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1, ReconciliationTimeout: timeout}).
 		Complete(r)
 }

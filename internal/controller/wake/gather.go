@@ -11,19 +11,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// Moment is how long changes like this one are gathered. What is new has no before, what is gone no after.
+type Moment func(before, after client.Object) time.Duration
+
+// Each gathers every change for as long.
+func Each(moment time.Duration) Moment {
+	return func(client.Object, client.Object) time.Duration { return moment }
+}
+
 // Gather wakes those that of maps an object to, a moment later: changes come in bursts, and one look at what a whole wave of nodes
-// did costs as much as one look at one of them.
-func Gather(moment time.Duration, of handler.MapFunc) handler.EventHandler {
-	add := func(ctx context.Context, o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+// did costs as much as one look at one of them. The shortest of the moments that run counts.
+func Gather(moment Moment, of handler.MapFunc) handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	add := func(ctx context.Context, o client.Object, q queue, wait time.Duration) {
 		for _, request := range of(ctx, o) {
-			q.AddAfter(request, moment)
+			q.AddAfter(request, wait)
 		}
 	}
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
-		CreateFunc:  func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, e.Object, q) },
-		UpdateFunc:  func(ctx context.Context, e event.UpdateEvent, q queue) { add(ctx, e.ObjectNew, q) },
-		DeleteFunc:  func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, e.Object, q) },
-		GenericFunc: func(ctx context.Context, e event.GenericEvent, q queue) { add(ctx, e.Object, q) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, e.Object, q, moment(nil, e.Object)) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			add(ctx, e.ObjectNew, q, moment(e.ObjectOld, e.ObjectNew))
+		},
+		DeleteFunc:  func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, e.Object, q, moment(e.Object, nil)) },
+		GenericFunc: func(ctx context.Context, e event.GenericEvent, q queue) { add(ctx, e.Object, q, moment(nil, e.Object)) },
 	}
 }
