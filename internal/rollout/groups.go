@@ -93,7 +93,7 @@ func (j *journey) standGroup(all []*group, i int, stops bool) {
 	before := j.recorded(g.spec.Name)
 	g.verified = before.Verified
 	stops = stops && before.NodesDoneAt == nil
-	settled := !slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() || stops && s.state == NodeFailed })
+	settled := !j.unproven(g) && !slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() || stops && s.state == NodeFailed })
 	if settled {
 		g.doneAt = j.Cluster.Now
 		if before.NodesDoneAt != nil {
@@ -112,6 +112,16 @@ func (j *journey) standGroup(all []*group, i int, stops bool) {
 		j.afterNodes(g)
 	}
 }
+
+// unproven says that a group was to prove something to those after it, and that none of its nodes was upgraded: they failed as the budgets
+// bear, or were left at the old version.
+func (j *journey) unproven(g *group) bool {
+	return j.last() && len(g.nodes) > 0 && g.proves() && j.recorded(g.spec.Name).NodesDoneAt == nil &&
+		!slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() || s.state == NodeDone })
+}
+
+// proves says that what comes after the group waits for what it shows.
+func (g *group) proves() bool { return g.spec.Soak != nil || g.spec.Verify != nil }
 
 // afterNodes is what follows the last node of a group. A group that never had nodes has nothing to soak or to verify; one that lost them
 // since they were done has.
@@ -149,6 +159,14 @@ func (s *standing) settled() bool {
 		return true
 	}
 	return false
+}
+
+func (g *group) names() []string {
+	out := make([]string, len(g.nodes))
+	for i, s := range g.nodes {
+		out[i] = s.node.Name
+	}
+	return out
 }
 
 func (g *group) title() string {

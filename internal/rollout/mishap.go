@@ -29,6 +29,11 @@ func (d *Decision) mishap(j *journey) outcome {
 		o.lost = g
 		return o
 	}
+	if i := slices.IndexFunc(j.groups, j.unproven); i >= 0 {
+		g := j.groups[i]
+		return failed(ReasonNodesSkipped, "%s proves nothing, as none of its nodes was upgraded: %s (%s). `refit resume` tries again; `refit skip NODE`, then `refit resume`, goes on without",
+			g.title(), brief(g.names()), g.nodes[0].reason())
+	}
 	if why := j.unverified(); why != "" {
 		return failed(ReasonVerificationFailed, "%s. Repair it, then `refit resume`", why)
 	}
@@ -76,7 +81,7 @@ func (j *journey) lostGroup() *group {
 // done, or with none of them at the version while the others still waited for it.
 func (j *journey) isLost(g *group) bool {
 	before := j.recorded(g.spec.Name)
-	if g.spec.Soak == nil && g.spec.Verify == nil || len(g.all) > 0 || before.Total == 0 {
+	if !g.proves() || len(g.all) > 0 || before.Total == 0 {
 		return false
 	}
 	return before.NodesDoneAt == nil || before.Upgraded == 0 && before.State != v1alpha1.GroupDone

@@ -207,23 +207,50 @@ func TestAGroupThatLosesItsNodes(t *testing.T) {
 		w.upgrade.Spec.Resume++
 		w.reach(g, "the end", w.complete)
 	})
-	t.Run("that failed, as the budget bears, is told of while the others still wait for it", func(t *testing.T) {
-		for _, after := range []bool{false, true} {
+	t.Run("that failed, as the budget bears, has proven nothing before and after", func(t *testing.T) {
+		for _, then := range []string{"removed", "left out", "repaired"} {
 			g, w := canary(t, func(w *world) bool {
 				w.Plans[0].Spec.FailureBudget, w.Plans[0].Spec.Groups[0].Verify = number(1), nil
 				w.failing = []string{"w-1"}
-				return w.group("canary").State == v1alpha1.GroupSoaking
+				return w.upgrade.Status.State == v1alpha1.StateUpgradeFailed
 			})
-			if after {
-				w.reach(g, "the others", func() bool { return begun(w, "w-2") })
-				w.remove("w-1")
-				w.reach(g, "the end", w.complete)
-				continue
+			for range 10 {
+				w.round() // longer than the soak
 			}
-			w.remove("w-1")
-			w.round()
-			lost(g, w)
+			g.Expect(ready(w.upgrade.Status).Reason).To(Equal(rollout.ReasonNodesSkipped))
+			g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("group canary proves nothing, as none of its nodes was upgraded: w-1 ("))
+			g.Expect(w.group("canary").State).To(Equal(v1alpha1.GroupRunning))
+			g.Expect(w.group("canary").NodesDoneAt).To(BeNil())
+			g.Expect(begun(w, "w-2")).To(BeFalse())
+			w.failing = nil
+			switch then {
+			case "removed":
+				w.remove("w-1")
+				w.round()
+				lost(g, w)
+				continue
+			case "left out":
+				w.upgrade.Spec.Skip = []string{"w-1"}
+			}
+			w.upgrade.Spec.Resume++
+			w.reach(g, "the soak", func() bool { return w.group("canary").State == v1alpha1.GroupSoaking })
+			g.Expect(w.Node("w-1").KubeletVersion == "v1.36.3").To(Equal(then == "repaired"))
+			w.reach(g, "the end", w.complete)
 		}
+	})
+	t.Run("that were all left at the old version proves nothing", func(t *testing.T) {
+		g, w := canary(t, func(w *world) bool {
+			w.Plans[0].Spec.Groups[0].Verify = nil
+			nu := w.claim("w-1-v1.36.3")
+			return nu != nil && nu.Status.Phase == v1alpha1.NodeStaged
+		})
+		w.claim("w-1-v1.36.3").Status.Phase = v1alpha1.NodeSkipped // its drain took too long, and the plan says to go on
+		w.reach(g, "a stop", func() bool { return w.upgrade.Status.State == v1alpha1.StateUpgradeFailed })
+		g.Expect(w.upgrade.Status.Waiting).To(HavePrefix("group canary proves nothing"))
+		g.Expect(begun(w, "w-2")).To(BeFalse())
+		w.upgrade.Spec.Resume++
+		w.reach(g, "the end", w.complete)
+		g.Expect(w.Node("w-1").KubeletVersion).To(Equal("v1.36.3"))
 	})
 	t.Run("is told of after what stopped the upgrade before", func(t *testing.T) {
 		g, w := canary(t, func(w *world) bool {

@@ -76,7 +76,11 @@ func (sim *simulation) stop() error {
 
 func (sim *simulation) setUp(ctx context.Context, p programs) error {
 	dir := sim.settings.keep
-	if dir == "" {
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make the folder for the logs: %w", err)
+		}
+	} else {
 		scratch, err := os.MkdirTemp("", "refit-sim-")
 		if err != nil {
 			return fmt.Errorf("make a scratch folder: %w", err)
