@@ -116,12 +116,12 @@ func (j *journey) standGroup(all []*group, i int, stops bool) {
 // unproven says that a group was to prove something to those after it, and that none of its nodes was upgraded: they failed as the budgets
 // bear, or were left at the old version.
 func (j *journey) unproven(g *group) bool {
-	return j.last() && len(g.nodes) > 0 && g.proves() && j.recorded(g.spec.Name).NodesDoneAt == nil &&
+	return j.last() && len(g.nodes) > 0 && proves(&g.spec) && j.recorded(g.spec.Name).NodesDoneAt == nil &&
 		!slices.ContainsFunc(g.nodes, func(s *standing) bool { return !s.settled() || s.state == NodeDone })
 }
 
 // proves says that what comes after the group waits for what it shows.
-func (g *group) proves() bool { return g.spec.Soak != nil || g.spec.Verify != nil }
+func proves(g *v1alpha1.NodeGroup) bool { return g.Soak != nil || g.Verify != nil }
 
 // afterNodes is what follows the last node of a group. A group that never had nodes has nothing to soak or to verify; one that lost them
 // since they were done has.

@@ -260,7 +260,7 @@ func TestLimitsThatAreNotWhatTheyLookLike(t *testing.T) {
 	}{
 		{"numbers that fit", v1alpha1.RolloutPlanSpec{MaxUnavailable: number(4), FailureBudget: number(1), Groups: []v1alpha1.NodeGroup{
 			{Name: "a", NodeSet: labelled("a"), MaxUnavailable: number(4), Parallelism: number(4), FailureBudget: number(2), SpreadTopologyKey: zone},
-			{Name: "b", NodeSet: labelled("b"), FailureBudget: share("25%")}}}, nil},
+			{Name: "b", NodeSet: labelled("b"), FailureBudget: share("25%"), Verify: &v1alpha1.Verification{}}}}, nil},
 		{"a percentage of a group that is none", v1alpha1.RolloutPlanSpec{FailureBudget: share("20%"), Groups: []v1alpha1.NodeGroup{
 			{Name: "a", NodeSet: labelled("a")}, {Name: "b", NodeSet: labelled("b"), FailureBudget: share("10%")}}}, []string{
 			"group a: the plan's failureBudget 20% of its 4 nodes is none, so its first failure stops the upgrade: give the group a number, such as failureBudget: 1",
@@ -274,9 +274,11 @@ func TestLimitsThatAreNotWhatTheyLookLike(t *testing.T) {
 			"control planes in a group (all), though they come first, one by one, whatever the groups say: cp-1",
 			"in several groups (canary, all), so taken with canary: w-1"}},
 		{"budgets that stop nothing", v1alpha1.RolloutPlanSpec{FailureBudget: share("100%"), Groups: []v1alpha1.NodeGroup{
-			{Name: "a", NodeSet: labelled("a"), FailureBudget: number(4)}, {Name: "b", NodeSet: labelled("b"), FailureBudget: number(3)}}}, []string{
+			{Name: "a", NodeSet: labelled("a"), FailureBudget: number(4)},
+			{Name: "b", NodeSet: labelled("b"), FailureBudget: number(4), Soak: &metav1.Duration{Duration: time.Hour}}}}, []string{
 			"the plan: failureBudget 100% bears every failure of 8 nodes: none of them stops the upgrade",
-			"group a: failureBudget 4 bears every failure of 4 nodes: none of them stops the upgrade"}},
+			"group a: failureBudget 4 bears every failure of 4 nodes: none of them stops the upgrade",
+			"group b: failureBudget 4 bears every failure of 4 nodes: the upgrade stops only where all of them fail, as nothing is proven then"}},
 		{"limits that can never be met", v1alpha1.RolloutPlanSpec{MaxUnavailable: number(2), Groups: []v1alpha1.NodeGroup{
 			{Name: "a", NodeSet: labelled("a"), MaxUnavailable: number(5)},
 			{Name: "b", NodeSet: labelled("b"), MaxUnavailable: number(3), Parallelism: share("100%")}}}, []string{

@@ -81,7 +81,7 @@ func (j *journey) lostGroup() *group {
 // done, or with none of them at the version while the others still waited for it.
 func (j *journey) isLost(g *group) bool {
 	before := j.recorded(g.spec.Name)
-	if !g.proves() || len(g.all) > 0 || before.Total == 0 {
+	if !proves(&g.spec) || len(g.all) > 0 || before.Total == 0 {
 		return false
 	}
 	return before.NodesDoneAt == nil || before.Upgraded == 0 && before.State != v1alpha1.GroupDone

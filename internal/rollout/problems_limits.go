@@ -50,7 +50,7 @@ func badBudgets(say func(string, ...any), plan v1alpha1.RolloutPlanSpec, sizes [
 	if ofAll {
 		say("failureBudget %s of %s is none, so the first failure stops the upgrade: give it as a number, such as 1", plan.FailureBudget.String(), plural(workers, "worker"))
 	}
-	unbounded(say, "the plan", plan.FailureBudget, workers)
+	unbounded(say, "the plan", plan.FailureBudget, workers, "none of them stops the upgrade")
 	for i := range plan.Groups {
 		g := &plan.Groups[i]
 		own, whose := g.FailureBudget, "failureBudget"
@@ -61,7 +61,11 @@ func badBudgets(say func(string, ...any), plan v1alpha1.RolloutPlanSpec, sizes [
 			say("group %s: %s %s of its %s is none, so its first failure stops the upgrade: give the group a number, such as failureBudget: 1",
 				g.Name, whose, own.String(), plural(sizes[i], "node"))
 		}
-		unbounded(say, "group "+g.Name, g.FailureBudget, sizes[i])
+		stops := "none of them stops the upgrade"
+		if proves(g) {
+			stops = "the upgrade stops only where all of them fail, as nothing is proven then"
+		}
+		unbounded(say, "group "+g.Name, g.FailureBudget, sizes[i], stops)
 	}
 }
 
@@ -70,10 +74,10 @@ func none(given *intstr.IntOrString, of int) bool {
 	return given != nil && given.Type == intstr.String && of > 1 && percent(given.StrVal, 100) > 0 && budget(given, of) == 0
 }
 
-// unbounded says that a budget stops nothing.
-func unbounded(say func(string, ...any), whose string, given *intstr.IntOrString, of int) {
+// unbounded says that a budget stops nothing, or next to nothing.
+func unbounded(say func(string, ...any), whose string, given *intstr.IntOrString, of int, stops string) {
 	if given != nil && of > 0 && budget(given, of) >= of {
-		say("%s: failureBudget %s bears every failure of %s: none of them stops the upgrade", whose, given.String(), plural(of, "node"))
+		say("%s: failureBudget %s bears every failure of %s: %s", whose, given.String(), plural(of, "node"), stops)
 	}
 }
 
