@@ -128,18 +128,24 @@ func trimClaim(o any) (any, error) {
 	}
 	nu.ManagedFields = nil
 	nodeupgrade.CompactClaim(nu)
-	nu.Labels = share(nu.Labels, nu.Spec.Machine.Name)
+	m := &nu.Spec.Machine
+	m.APIVersion, m.Kind = one(m.APIVersion), one(m.Kind)
+	nu.Labels, nu.Annotations = share(nu.Labels, m.Name), annotated(nu.Annotations)
 	shareOwners(nu.OwnerReferences)
 	for i := range nu.OwnerReferences { // thousands have the same
 		r := &nu.OwnerReferences[i]
 		r.Name, r.UID = one(r.Name), types.UID(one(string(r.UID)))
 	}
-	m := &nu.Spec.Machine
-	m.APIVersion, m.Kind = one(m.APIVersion), one(m.Kind)
+	if nu.Status.NodeUID == string(m.UID) {
+		nu.Status.NodeUID = string(m.UID) // as one text
+	}
 	nu.Spec.KubernetesVersion, nu.Status.FromVersion = one(nu.Spec.KubernetesVersion), one(nu.Status.FromVersion)
 	for i := range nu.Status.Steps {
 		step := &nu.Status.Steps[i]
 		step.Name, step.State = v1alpha1.StepName(one(string(step.Name))), v1alpha1.StepState(one(string(step.State)))
+		if i > 0 && step.StartedAt.Equal(nu.Status.Steps[i-1].FinishedAt) { // one begins as the other ends
+			step.StartedAt = nu.Status.Steps[i-1].FinishedAt
+		}
 	}
 	for i := range nu.Status.Conditions {
 		c := &nu.Status.Conditions[i]
@@ -154,16 +160,42 @@ func shareOwners(owners []metav1.OwnerReference) {
 	}
 }
 
-// share gives labels whose texts are kept once for all objects, except the name of the node that they are about.
+// share gives labels whose texts are kept once for all objects, and the name of the node that they are about once for the object.
 func share(labels map[string]string, node string) map[string]string {
 	out := make(map[string]string, len(labels))
 	for k, v := range labels {
-		if v != node {
+		if v == node {
+			v = node
+		} else {
 			v = one(v)
 		}
 		out[one(k)] = v
 	}
 	return out
+}
+
+// resumes are the annotations of claims that have but one, by its value: a map is large for a single entry, and thousands of claims have the
+// same. Nobody writes to what is in a cache.
+var resumes = struct {
+	sync.Mutex
+	all map[string]map[string]string
+}{all: map[string]map[string]string{}}
+
+// annotated are a claim's annotations as they are kept for all claims that have the same.
+func annotated(all map[string]string) map[string]string {
+	resume, ok := all[v1alpha1.AnnotationResume]
+	if !ok || len(all) > 1 {
+		return all
+	}
+	resumes.Lock()
+	defer resumes.Unlock()
+	if known, ok := resumes.all[resume]; ok {
+		return known
+	}
+	if len(resumes.all) < mostTexts {
+		resumes.all[resume] = all
+	}
+	return all
 }
 
 // texts are those that were met first. There are few that thousands of objects share, and names that are not shared must not fill memory.

@@ -2,7 +2,9 @@ package manager
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
+	"time"
 	"unsafe"
 
 	. "github.com/onsi/gomega"
@@ -68,12 +70,24 @@ func TestAClaimThatIsNotCompletedIsKeptWhole(t *testing.T) {
 		}
 	}
 	a, b := claim("w-1"), claim("w-2")
+	noon := metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	for _, c := range []*v1alpha1.NodeUpgrade{a, b} {
+		c.Annotations = map[string]string{v1alpha1.AnnotationResume: "7"}
+		c.Status.Steps = append(c.Status.Steps, v1alpha1.StepStatus{Name: v1alpha1.StepKubelet, StartedAt: noon.DeepCopy()})
+		c.Status.Steps[0].FinishedAt, c.Spec.Machine.UID, c.Status.NodeUID = noon.DeepCopy(), "uid", "uid"
+	}
 	want := a.DeepCopy()
 	for _, c := range []*v1alpha1.NodeUpgrade{a, b} {
 		_, err := trimClaim(c)
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	g.Expect(equality.Semantic.DeepEqual(a, want)).To(BeTrue())
+	g.Expect(reflect.ValueOf(a.Annotations).Pointer()).To(Equal(reflect.ValueOf(b.Annotations).Pointer()))
+	g.Expect(a.Status.Steps[1].StartedAt).To(BeIdenticalTo(a.Status.Steps[0].FinishedAt))
+	b.Annotations = map[string]string{v1alpha1.AnnotationResume: "8"}
+	_, err := trimClaim(b)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(a.Annotations).To(HaveKeyWithValue(v1alpha1.AnnotationResume, "7"))
 	text := func(c *v1alpha1.NodeUpgrade) *byte { return unsafe.StringData(c.Labels[v1alpha1.LabelVersion]) }
 	g.Expect(text(a)).To(BeIdenticalTo(text(b)), "what both have is kept once")
 }
