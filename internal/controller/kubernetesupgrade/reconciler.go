@@ -31,6 +31,8 @@ const (
 	lookAgain = 5 * time.Second
 	// staleAfter is when to look again after somebody else wrote first.
 	staleAfter = 200 * time.Millisecond
+	// large is the number of nodes from which a look at all of them costs more than to ask the API server for the claims that are begun.
+	large = 500
 	// lastLooks is how long after its end an upgrade is still looked at: the cordons of its nodes are lifted after it, too.
 	lastLooks = time.Minute
 )
@@ -47,6 +49,8 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 
+	// eager says that the last look at a large cluster had nodes begun.
+	eager bool
 	// refused are the verification Jobs, by name, that the API server does not take, and why.
 	refused sync.Map
 }
@@ -63,13 +67,21 @@ type turn struct {
 	right *claim.Turn
 }
 
+// leadsToMore says that the next look will have nodes begun, too, and that the cluster is large.
+func (t *turn) leadsToMore() bool {
+	return t != nil && claim.Begins(t.decision.Actions) && len(t.seen.Nodes) >= large
+}
+
 // Reconcile decides on what is at hand, and where that leads to an action once more on what the servers say now. It writes what
-// it saw, and acts.
+// it saw, and acts. Where the last look had nodes begun, so will this one, mostly: then it asks the servers at once, if that costs less than
+// another look at all nodes.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	t, err := r.decide(ctx, req.Name, observe.Cached)
-	if err == nil && t != nil && len(t.decision.Actions) > 0 {
+	fresh := observe.Freshness(r.eager)
+	t, err := r.decide(ctx, req.Name, fresh)
+	if err == nil && t != nil && len(t.decision.Actions) > 0 && fresh == observe.Cached {
 		t, err = r.decide(ctx, req.Name, observe.Fresh)
 	}
+	r.eager = err == nil && t.leadsToMore()
 	if err != nil || t == nil { // nothing is concluded from what could not be read
 		return ctrl.Result{}, err
 	}

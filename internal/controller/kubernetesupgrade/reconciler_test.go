@@ -66,3 +66,42 @@ func TestWhoeverAbortsOrBeginsNodesTakesTheTurn(t *testing.T) {
 		})
 	}
 }
+
+// asked keeps how fresh each look was asked to be.
+type asked struct {
+	seen
+	looks []observe.Freshness
+}
+
+func (a *asked) Cluster(ctx context.Context, f observe.Freshness) (*snapshot.Cluster, error) {
+	a.looks = append(a.looks, f)
+	return a.seen.Cluster(ctx, f)
+}
+
+func TestALargeClusterIsLookedAtOnceWhereNodesAreBegunOneAfterAnother(t *testing.T) {
+	g := NewWithT(t)
+	of := func(nodes int, kinds ...rollout.ActionKind) *turn {
+		t := &turn{seen: &snapshot.Cluster{Nodes: make([]snapshot.Node, nodes)}}
+		for _, kind := range kinds {
+			t.decision.Actions = append(t.decision.Actions, rollout.Action{Kind: kind})
+		}
+		return t
+	}
+	g.Expect(of(large, rollout.Stage, rollout.Start).leadsToMore()).To(BeTrue())
+	g.Expect(of(large, rollout.Stage).leadsToMore()).To(BeFalse())
+	g.Expect(of(large).leadsToMore()).To(BeFalse())
+	g.Expect(of(large-1, rollout.Start).leadsToMore()).To(BeFalse())
+	g.Expect((*turn)(nil).leadsToMore()).To(BeFalse())
+
+	c, u := fixture.Cluster(1, 1, "v1.35.4"), fixture.Upgrade("v1.36.3")
+	u.Status = v1alpha1.KubernetesUpgradeStatus{State: v1alpha1.StateUpgradeAborted, CompletedAt: &metav1.Time{Time: fixture.Now},
+		Nodes: v1alpha1.NodeCounts{Total: 2}, ObservedGeneration: 1}
+	c.Upgrades = []v1alpha1.KubernetesUpgrade{*u}
+	observer := &asked{seen: seen(*c)}
+	r := &Reconciler{Observer: observer, Clock: clocktesting.NewFakePassiveClock(fixture.Now), eager: true}
+	for range 2 {
+		_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(u)})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(observer.looks).To(Equal([]observe.Freshness{observe.Fresh, observe.Cached}), "nothing was begun the first time")
+}

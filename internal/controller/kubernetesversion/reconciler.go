@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// settle is how long changes are gathered before the states are worked out: they come in bursts.
-	settle = 2 * time.Second
+	// settle is how long changes of nodes are gathered before the states are worked out: each looks at all of them.
+	settle = 5 * time.Second
 	// refresh is how often the states are worked out though nothing woke the controller, such as for a static pod's new image.
 	refresh = time.Minute
 	timeout = time.Minute

@@ -46,29 +46,40 @@ func (r *Reconciler) observeNodes(ctx context.Context, o *Observation) error {
 	if o.Upgrade.Spec.NodeType == v1alpha1.NodeTypeWorker {
 		return r.observeOthers(ctx, o)
 	}
-	return r.observeAll(ctx, o, 0)
+	return r.observeAll(ctx, o)
 }
 
-// observeOthers looks for another node that takes pods. Thousands are not looked at for each step of each of them: mostly one
-// of the first few does.
+// observeOthers looks for another node that takes pods. Thousands are not looked at for each step of each of them: mostly the one that did
+// the last time still does.
 func (r *Reconciler) observeOthers(ctx context.Context, o *Observation) error {
-	const few = 10
-	if err := r.observeAll(ctx, o, few); err != nil {
+	if name, ok := r.taker.Load().(string); ok && name != o.Upgrade.Spec.Machine.Name {
+		var n corev1.Node
+		if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("get node %s: %w", name, err)
+		} else if other := observe.Node(&n); err == nil && other.TakesPods() {
+			o.Cluster.Nodes = []snapshot.Node{other}
+			if o.Node != nil {
+				o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
+			}
+			return nil
+		}
+	}
+	if err := r.observeAll(ctx, o); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(o.Cluster.Nodes, func(n snapshot.Node) bool { return n.Name != o.Upgrade.Spec.Machine.Name && n.TakesPods() }) {
-		return nil
+	taker := slices.IndexFunc(o.Cluster.Nodes, func(n snapshot.Node) bool { return n.Name != o.Upgrade.Spec.Machine.Name && n.TakesPods() })
+	if taker >= 0 {
+		r.taker.Store(o.Cluster.Nodes[taker].Name)
 	}
-	return r.observeAll(ctx, o, 0)
+	return nil
 }
 
-// observeAll looks at so many nodes, at all where that is 0, and at the one to be upgraded as it was read.
-func (r *Reconciler) observeAll(ctx context.Context, o *Observation, most int64) error {
+// observeAll looks at every node, at the one to be upgraded as it was read.
+func (r *Reconciler) observeAll(ctx context.Context, o *Observation) error {
 	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy, client.Limit(most)); err != nil { // they are only looked at
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil { // they are only looked at
 		return fmt.Errorf("list nodes: %w", err)
 	}
-	o.Cluster.Nodes = o.Cluster.Nodes[:0]
 	if o.Node != nil {
 		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
 	}

@@ -3,6 +3,7 @@ package nodeupgrade
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,6 +35,8 @@ type Reconciler struct {
 	Limits   Limits
 
 	untold untold
+	// taker is the name of a node that took pods when it was last looked for, as a string.
+	taker atomic.Value
 }
 
 // Reconcile observes once, decides once, writes the status, and carries out one action.

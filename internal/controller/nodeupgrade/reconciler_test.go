@@ -223,6 +223,42 @@ func TestWhatCannotBeReadChangesNothing(t *testing.T) {
 	}
 }
 
+func TestNodesAreListedOnlyWhereTheOneThatTookPodsDoesNoMore(t *testing.T) {
+	w := newWorld(t, node("worker-0", false), node("worker-1", false), node("worker-2", false))
+	w.upgrade(worker("worker-0"))
+	lists := 0
+	r := w.managerWith(interceptor.NewClient(w.client, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if _, ok := l.(*corev1.NodeList); ok {
+				lists++
+			}
+			return c.List(ctx, l, opts...)
+		},
+	}))
+	takers := func() (names []string) {
+		o, err := r.observe(w.ctx, w.get())
+		w.Expect(err).NotTo(HaveOccurred())
+		for _, n := range o.Cluster.Nodes {
+			if n.Name != "worker-0" && n.TakesPods() {
+				names = append(names, n.Name)
+			}
+		}
+		return names
+	}
+	first := takers()
+	w.Expect(first).NotTo(BeEmpty())
+	w.Expect(lists).To(Equal(1))
+	w.Expect(takers()).To(HaveLen(1))
+	w.Expect(lists).To(Equal(1), "the one that took pods still does")
+	w.cordon("worker-1", nil)
+	w.Expect(takers()).To(Equal([]string{"worker-2"}))
+	w.Expect(takers()).To(Equal([]string{"worker-2"}))
+	w.Expect(lists).To(Equal(2))
+	w.Expect(w.client.Delete(w.ctx, w.node("worker-2"))).To(Succeed())
+	w.Expect(takers()).To(BeEmpty(), "no other node takes pods")
+	w.Expect(lists).To(Equal(3))
+}
+
 func TestCordons(t *testing.T) {
 	w := newWorld(t, node("worker-0", false), node("worker-1", false))
 	w.upgrade(worker("worker-0"))
