@@ -46,40 +46,64 @@ func (r *Reconciler) observeNodes(ctx context.Context, o *Observation) error {
 	if o.Upgrade.Spec.NodeType == v1alpha1.NodeTypeWorker {
 		return r.observeOthers(ctx, o)
 	}
-	return r.observeAll(ctx, o)
+	return r.observeAll(ctx, o, 0)
 }
 
+// few is how many nodes are looked at first for one that takes pods: mostly there is one among them.
+const few = 10
+
 // observeOthers looks for another node that takes pods. Thousands are not looked at for each step of each of them: mostly the one that did
-// the last time still does.
+// the last time still does. Those who have to look further do so one after another, as each look at all of them takes megabytes.
 func (r *Reconciler) observeOthers(ctx context.Context, o *Observation) error {
-	if name, ok := r.taker.Load().(string); ok && name != o.Upgrade.Spec.Machine.Name {
-		var n corev1.Node
-		if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("get node %s: %w", name, err)
-		} else if other := observe.Node(&n); err == nil && other.TakesPods() {
-			o.Cluster.Nodes = []snapshot.Node{other}
-			if o.Node != nil {
-				o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
-			}
-			return nil
-		}
-	}
-	if err := r.observeAll(ctx, o); err != nil {
+	if known, err := r.observeTaker(ctx, o); known || err != nil {
 		return err
 	}
-	taker := slices.IndexFunc(o.Cluster.Nodes, func(n snapshot.Node) bool { return n.Name != o.Upgrade.Spec.Machine.Name && n.TakesPods() })
-	if taker >= 0 {
-		r.taker.Store(o.Cluster.Nodes[taker].Name)
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	if known, err := r.observeTaker(ctx, o); known || err != nil { // somebody else has found one meanwhile
+		return err
+	}
+	for _, most := range []int64{few, 0} {
+		if err := r.observeAll(ctx, o, most); err != nil {
+			return err
+		}
+		taker := slices.IndexFunc(o.Cluster.Nodes, func(n snapshot.Node) bool { return n.Name != o.Upgrade.Spec.Machine.Name && n.TakesPods() })
+		if taker >= 0 {
+			r.taker.Store(o.Cluster.Nodes[taker].Name)
+			return nil
+		}
 	}
 	return nil
 }
 
-// observeAll looks at every node, at the one to be upgraded as it was read.
-func (r *Reconciler) observeAll(ctx context.Context, o *Observation) error {
+// observeTaker observes the node to be upgraded and the one that took pods the last time, where that is another and still does.
+func (r *Reconciler) observeTaker(ctx context.Context, o *Observation) (known bool, err error) {
+	name, ok := r.taker.Load().(string)
+	if !ok || name == o.Upgrade.Spec.Machine.Name {
+		return false, nil
+	}
+	var n corev1.Node
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &n); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	taker := observe.Node(&n)
+	if !taker.TakesPods() {
+		return false, nil
+	}
+	o.Cluster.Nodes = []snapshot.Node{taker}
+	if o.Node != nil {
+		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
+	}
+	return true, nil
+}
+
+// observeAll looks at so many nodes, at all where that is 0, and at the one to be upgraded as it was read.
+func (r *Reconciler) observeAll(ctx context.Context, o *Observation, most int64) error {
 	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil { // they are only looked at
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy, client.Limit(most)); err != nil { // they are only looked at
 		return fmt.Errorf("list nodes: %w", err)
 	}
+	o.Cluster.Nodes = o.Cluster.Nodes[:0]
 	if o.Node != nil {
 		o.Cluster.Nodes = append(o.Cluster.Nodes, observe.Node(o.Node))
 	}

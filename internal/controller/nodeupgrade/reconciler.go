@@ -3,6 +3,7 @@ package nodeupgrade
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,8 +36,9 @@ type Reconciler struct {
 	Limits   Limits
 
 	untold untold
-	// taker is the name of a node that took pods when it was last looked for, as a string.
-	taker atomic.Value
+	// taker is the name of a node that took pods when it was last looked for, as a string; looking is held by whoever looks for another.
+	taker   atomic.Value
+	looking sync.Mutex
 }
 
 // Reconcile observes once, decides once, writes the status, and carries out one action.
