@@ -12,7 +12,7 @@ const (
 	// thousands of nodes in memory: it has time for it, and control planes have better uses for their memory.
 	lean = 20
 	// beside is what the runtime needs besides the heap in bytes: stacks, its own books, and what is lost between objects.
-	beside = 14 << 20
+	beside = 18 << 20
 )
 
 // collectEarly keeps garbage low, and gives back to the host what a burst of work has taken, unless whoever runs the manager has said
