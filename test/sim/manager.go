@@ -99,8 +99,13 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
+// answering bounds how long a manager may take to say its metrics: one that hangs must not hold the simulation up.
+const answering = 10 * time.Second
+
 // scrape reads the metrics of the manager.
 func (m *manager) scrape(ctx context.Context) (samples, error) {
+	ctx, cancel := context.WithTimeout(ctx, answering)
+	defer cancel()
 	body, err := get(ctx, "http://"+m.metrics+"/metrics")
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of %s: %w", m.name, err)
