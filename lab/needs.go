@@ -21,10 +21,24 @@ func ClusterParts(o Options) ([]parts.Part, error) {
 // DemoParts are the parts of a cluster at DefaultVersion, of the images and the bundle of DemoTarget, and of the web
 // application: those that take long come first.
 func DemoParts() []parts.Part {
-	o := Options{Version: DefaultVersion, Containerd: DefaultContainerd, Publish: []string{DemoTarget}}
+	return Options{Version: DefaultVersion, Containerd: DefaultContainerd, Publish: []string{DemoTarget}}.upgradeParts()
+}
+
+// UpgradeParts are the parts that Up needs for these options, those of the bundles of what it publishes, and of the web application.
+func UpgradeParts(o Options) ([]parts.Part, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	return o.upgradeParts(), nil
+}
+
+func (o Options) upgradeParts() []parts.Part {
 	all := o.parts()
-	if release, err := parts.ReleaseOf(DemoTarget); err == nil {
-		all = append(all, parts.Bundle(release)...)
+	for _, v := range o.Publish {
+		if release, err := parts.ReleaseOf(v); err == nil {
+			all = append(all, parts.Bundle(release)...)
+		}
 	}
 	return append(all, parts.WebApp())
 }

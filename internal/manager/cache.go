@@ -90,17 +90,15 @@ func trimPod(o any) (any, error) {
 	}
 	p.ManagedFields = nil
 	spec := corev1.PodSpec{NodeName: p.Spec.NodeName}
-	if p.Namespace == metav1.NamespaceSystem {
+	if p.Namespace == metav1.NamespaceSystem { // its labels and annotations say what it runs, and where members of a control plane answer
 		for _, c := range p.Spec.Containers {
 			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
 		}
-	}
-	p.Spec = spec
-	if p.Namespace == metav1.NamespaceSystem { // its labels and annotations say what it runs, and where members of a control plane answer
-		p.Labels = share(p.Labels, p.Spec.NodeName)
+		p.Labels = share(p.Labels, spec.NodeName)
 	} else { // those of an upgrade's Pod are for people
 		p.Labels, p.Annotations = nil, nil
 	}
+	p.Spec = spec
 	shareOwners(p.OwnerReferences)
 	s := p.Status
 	p.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, Message: s.Message, Conditions: s.Conditions,

@@ -43,7 +43,7 @@ const (
 
 // Run runs the controllers until ctx ends.
 func Run(ctx context.Context, o Options) error {
-	collectEarly()
+	collectEarly(ctx)
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)

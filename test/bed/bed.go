@@ -83,23 +83,15 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 // Prepare builds what the cluster of Up and its bundles are made of, where the cache does not have it. Up does that, too, but whoever bounds it
 // prepares before: the first time that takes half an hour, and more on a busy machine.
 func Prepare(ctx context.Context, o Options) error {
-	o = o.complete()
 	store, err := parts.OpenStore()
 	if err != nil {
 		return err
 	}
-	all, err := lab.ClusterParts(o.lab())
+	all, err := lab.UpgradeParts(o.complete().lab())
 	if err != nil {
 		return err
 	}
-	for _, v := range o.To {
-		release, err := parts.ReleaseOf(v)
-		if err != nil {
-			return err
-		}
-		all = append(all, parts.Bundle(release)...)
-	}
-	if err := store.Build(ctx, o.Log, append(all, parts.WebApp())...); err != nil {
+	if err := store.Build(ctx, o.Log, all...); err != nil {
 		return fmt.Errorf("build the lab's parts: %w", err)
 	}
 	return nil

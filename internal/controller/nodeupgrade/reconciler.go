@@ -57,10 +57,6 @@ func (r *Reconciler) reconcile(ctx context.Context, name types.NamespacedName, f
 		r.untold.forget(name)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if done(&nu) {
-		r.untold.forget(name)
-		return ctrl.Result{}, nil
-	}
 	before := nu.Status.DeepCopy()
 	r.untold.restore(&nu)
 	o, err := r.observe(ctx, &nu)
@@ -93,11 +89,6 @@ func (r *Reconciler) reconcile(ctx context.Context, name types.NamespacedName, f
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: d.RequeueAfter}, nil
-}
-
-// done says that nothing is left to do for a NodeUpgrade: a manager that begins to lead meets thousands of them.
-func done(nu *v1alpha1.NodeUpgrade) bool {
-	return nu.Status.Completed && nu.DeletionTimestamp == nil && nu.Status.ObservedGeneration == nu.Generation
 }
 
 // writeStatus writes what was decided. Before a Pod is created the object is written though nothing in it changed: the API

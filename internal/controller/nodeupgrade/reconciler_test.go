@@ -259,6 +259,17 @@ func TestNodesAreListedOnlyWhereTheOneThatTookPodsDoesNoMore(t *testing.T) {
 	w.Expect(lists).To(Equal(4), "a few of them, then all")
 }
 
+func TestACordonThatIsLeftOnANodeThatIsDoneIsLiftedByTheNextManager(t *testing.T) {
+	w := newWorld(t, node("worker-0", false), node("worker-1", false))
+	w.upgrade(worker("worker-0"))
+	w.toTheEnd(w.manager())
+	w.Expect(w.get().Status.Completed).To(BeTrue())
+	w.cordon("worker-0", map[string]string{v1alpha1.AnnotationCordonedBy: string(w.get().UID)})
+	w.Expect(w.settle(w.manager())).To(Succeed())
+	w.Expect(w.node("worker-0").Spec.Unschedulable).To(BeFalse())
+	w.Expect(w.node("worker-0").Annotations).NotTo(HaveKey(v1alpha1.AnnotationCordonedBy))
+}
+
 func TestCordons(t *testing.T) {
 	w := newWorld(t, node("worker-0", false), node("worker-1", false))
 	w.upgrade(worker("worker-0"))
