@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -37,6 +39,7 @@ func bench(ctx context.Context, s settings, p programs, out io.Writer) error {
 		}
 		f.print(out)
 		r.Figures = append(r.Figures, f)
+		slices.SortFunc(r.Figures, func(a, b *figures) int { return cmp.Compare(a.Nodes, b.Nodes) }) // they may be measured in any order
 		r.Verdicts = verdicts(r.Figures)
 		if err := r.write(s); err != nil {
 			return err
