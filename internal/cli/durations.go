@@ -11,11 +11,11 @@ import (
 
 // durationsOf estimates by what this cluster has shown: the median of its nodes' last upgrades. Where there were none, the
 // planner's own guess applies.
-func durationsOf(upgrades []v1alpha1.NodeUpgrade) rollout.Durations {
+func durationsOf(upgrades []*v1alpha1.NodeUpgrade) rollout.Durations {
 	took := map[v1alpha1.NodeType][]time.Duration{}
-	for i := range upgrades {
-		if d := view.Took(&upgrades[i]); d > 0 {
-			took[upgrades[i].Spec.NodeType] = append(took[upgrades[i].Spec.NodeType], d)
+	for _, nu := range upgrades {
+		if d := view.Took(nu); d > 0 {
+			took[nu.Spec.NodeType] = append(took[nu.Spec.NodeType], d)
 		}
 	}
 	return rollout.Durations{

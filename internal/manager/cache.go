@@ -22,11 +22,12 @@ import (
 
 // cacheOptions keep in memory only what decisions rest on: of Pods those of control planes and of upgrades, of every object no
 // more than a few fields. Thousands of nodes fit that way.
-func cacheOptions(o Options) cache.Options {
+func cacheOptions(o Options, k *kept) cache.Options {
 	own := map[string]cache.Config{o.Namespace: {}}
 	controlPlane := labels.SelectorFromSet(labels.Set{observe.LabelTier: observe.TierControlPlane})
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
+		NewInformer:      k.newInformer,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.NodeUpgrade{}:         {Namespaces: own, Transform: trimClaim},
 			&v1alpha1.ControlPlaneUpgrade{}: {Namespaces: own},

@@ -48,11 +48,11 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	mgr, err := build(config, o)
+	mgr, k, err := build(config, o)
 	if err != nil {
 		return err
 	}
-	if err := register(ctx, mgr, o); err != nil {
+	if err := register(ctx, mgr, o, k); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
@@ -69,16 +69,17 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-func build(config *rest.Config, o Options) (ctrl.Manager, error) {
+func build(config *rest.Config, o Options) (ctrl.Manager, *kept, error) {
+	k := &kept{}
 	scheme, err := NewScheme()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = qps, burst
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(o),
+		Cache:                         cacheOptions(o, k),
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}}}},
 		Metrics:                       metricsserver.Options{BindAddress: o.Metrics},
 		HealthProbeBindAddress:        o.Probes,
@@ -95,19 +96,20 @@ func build(config *rest.Config, o Options) (ctrl.Manager, error) {
 		Controller: ctrlconfig.Controller{EnableWarmup: ptr.To(true), SkipNameValidation: ptr.To(true)},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("set up the manager: %w", err)
+		return nil, nil, fmt.Errorf("set up the manager: %w", err)
 	}
+	k.cache = mgr.GetCache()
 	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
 		if err := add("ping", healthz.Ping); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return mgr, nil
+	return mgr, k, nil
 }
 
-func register(ctx context.Context, mgr ctrl.Manager, o Options) error {
+func register(ctx context.Context, mgr ctrl.Manager, o Options, k *kept) error {
 	real, live := clock.RealClock{}, paging.Reader{Reader: mgr.GetAPIReader()}
-	observer := &observe.Observer{Reader: mgr.GetClient(), Live: live, Config: mgr.GetConfig(),
+	observer := &observe.Observer{Reader: mgr.GetClient(), Kept: k, Live: live, Config: mgr.GetConfig(),
 		Etcd: observe.EtcdCertificates(o.EtcdCertificates), Clock: real}
 	nodes := &nodeupgrade.Reconciler{Client: mgr.GetClient(), Live: live,
 		Recorder: mgr.GetEventRecorder("refit"), Clock: real, Limits: nodeupgrade.DefaultLimits()}

@@ -30,9 +30,9 @@ func startManager(t *testing.T, elect bool) *ran {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := Options{LeaderElect: elect, Namespace: v1alpha1.Namespace, Metrics: "0", Probes: "0"}
 	// It runs with the rights that it is installed with, and none more.
-	mgr, err := build(testcluster.Start(t).As("refit-manager"), o)
+	mgr, k, err := build(testcluster.Start(t).As("refit-manager"), o)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(register(ctx, mgr, o)).To(Succeed())
+	g.Expect(register(ctx, mgr, o, k)).To(Succeed())
 	r := &ran{done: make(chan error, 1)}
 	go func() { r.done <- mgr.Start(ctx) }()
 	r.stop = func() {

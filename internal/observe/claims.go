@@ -19,9 +19,9 @@ var begun = fields.AndSelectors(fields.OneTermNotEqualSelector("spec.hold", "tru
 
 // nodeUpgrades are the claims on nodes. Fresh ones are the cache's, with those that the API server says are begun: a cache that is
 // behind must not hide that a node is out. That it still shows one as being changed which is done meanwhile takes nothing out.
-func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.NodeUpgrade, error) {
+func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]*v1alpha1.NodeUpgrade, error) {
 	own := client.InNamespace(v1alpha1.Namespace)
-	var live []v1alpha1.NodeUpgrade
+	var live []*v1alpha1.NodeUpgrade
 	if f == Fresh {
 		var err error
 		live, err = o.ask(ctx, own, client.MatchingFieldsSelector{Selector: begun})
@@ -32,33 +32,33 @@ func (o *Observer) nodeUpgrades(ctx context.Context, f Freshness) ([]v1alpha1.No
 			return nil, err
 		}
 	}
-	var cached v1alpha1.NodeUpgradeList
-	if err := o.Reader.List(ctx, &cached, own, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list NodeUpgrades: %w", err)
+	cached, err := o.kept().NodeUpgrades(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return overlay(cached.Items, live), nil
+	return overlay(cached, live), nil
 }
 
-// overlay puts what the API server says in place of what the cache says, where that is older. The list from the cache is the caller's own:
-// it is changed, and not copied, as it is long.
-func overlay(cached, live []v1alpha1.NodeUpgrade) []v1alpha1.NodeUpgrade {
+// overlay puts what the API server says in place of what the cache says, where that is older. The list, though not what it points to, is the
+// caller's own.
+func overlay(cached, live []*v1alpha1.NodeUpgrade) []*v1alpha1.NodeUpgrade {
 	at := make(map[string]*v1alpha1.NodeUpgrade, len(live))
-	for i := range live {
-		at[live[i].Name] = &live[i]
+	for _, nu := range live {
+		at[nu.Name] = nu
 	}
-	for i := range cached {
-		now, ok := at[cached[i].Name]
+	for i, nu := range cached {
+		now, ok := at[nu.Name]
 		if !ok {
 			continue
 		}
-		if newer(now, &cached[i]) {
-			cached[i] = *now
+		if newer(now, nu) {
+			cached[i] = now
 		}
 		delete(at, now.Name)
 	}
-	for i := range live {
-		if _, missing := at[live[i].Name]; missing {
-			cached = append(cached, live[i])
+	for _, nu := range live {
+		if _, missing := at[nu.Name]; missing {
+			cached = append(cached, nu)
 		}
 	}
 	return cached
@@ -71,10 +71,10 @@ func newer(a, b *v1alpha1.NodeUpgrade) bool {
 }
 
 // ask asks the API server, page by page.
-func (o *Observer) ask(ctx context.Context, options ...client.ListOption) ([]v1alpha1.NodeUpgrade, error) {
+func (o *Observer) ask(ctx context.Context, options ...client.ListOption) ([]*v1alpha1.NodeUpgrade, error) {
 	var list v1alpha1.NodeUpgradeList
 	if err := (paging.Reader{Reader: o.Live}).List(ctx, &list, options...); err != nil {
 		return nil, fmt.Errorf("list NodeUpgrades: %w", err)
 	}
-	return list.Items, nil
+	return pointers(list.Items), nil
 }

@@ -16,20 +16,20 @@ import (
 	"refit.dev/refit/internal/testcluster"
 )
 
-func claimAt(name, version string) v1alpha1.NodeUpgrade {
-	return v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}
+func claimAt(name, version string) *v1alpha1.NodeUpgrade {
+	return &v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}
 }
 
 func TestTheNewerOfCacheAndAPIServerCounts(t *testing.T) {
 	for what, tt := range map[string]struct {
-		cached, live, want []v1alpha1.NodeUpgrade
+		cached, live, want []*v1alpha1.NodeUpgrade
 	}{
 		"nothing":                {},
-		"only the cache has it":  {cached: []v1alpha1.NodeUpgrade{claimAt("a", "9")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "9")}},
-		"the cache is behind":    {cached: []v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "10")}},
-		"the cache is ahead":     {cached: []v1alpha1.NodeUpgrade{claimAt("a", "100")}, live: []v1alpha1.NodeUpgrade{claimAt("a", "99")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "100")}},
-		"the cache has it not":   {cached: []v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []v1alpha1.NodeUpgrade{claimAt("b", "10")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "9"), claimAt("b", "10")}},
-		"who knows which is new": {cached: []v1alpha1.NodeUpgrade{claimAt("a", "x")}, live: []v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []v1alpha1.NodeUpgrade{claimAt("a", "10")}},
+		"only the cache has it":  {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "9")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "9")}},
+		"the cache is behind":    {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}},
+		"the cache is ahead":     {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "100")}, live: []*v1alpha1.NodeUpgrade{claimAt("a", "99")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "100")}},
+		"the cache has it not":   {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []*v1alpha1.NodeUpgrade{claimAt("b", "10")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "9"), claimAt("b", "10")}},
+		"who knows which is new": {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "x")}, live: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}},
 	} {
 		t.Run(what, func(t *testing.T) { NewWithT(t).Expect(overlay(tt.cached, tt.live)).To(Equal(tt.want)) })
 	}

@@ -41,6 +41,8 @@ const (
 type Observer struct {
 	// Reader may read from a cache.
 	Reader client.Reader
+	// Kept has nodes and the claims on them as the Reader has them; nil: they are listed.
+	Kept Kept
 	// Live reads from the API server.
 	Live client.Reader
 	// Config is how the API server is reached: its servers are asked one by one for certificates and metrics.
@@ -137,14 +139,13 @@ func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []
 	if c.NodeUpgrades, err = o.nodeUpgrades(ctx, f); err != nil {
 		return nil, nil, err
 	}
-	// Nodes, Pods and claims are thousands and only looked at: they need not be copied out of the cache.
-	var nodes corev1.NodeList
-	if err := o.Reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, nil, fmt.Errorf("list nodes: %w", err)
+	nodes, err := o.kept().Nodes(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	c.Nodes = make([]snapshot.Node, 0, len(nodes.Items))
-	for i := range nodes.Items {
-		c.Nodes = append(c.Nodes, Node(&nodes.Items[i]))
+	c.Nodes = make([]snapshot.Node, 0, len(nodes))
+	for _, n := range nodes {
+		c.Nodes = append(c.Nodes, Node(n))
 	}
 	slices.SortFunc(c.Nodes, func(a, b snapshot.Node) int { return strings.Compare(a.Name, b.Name) })
 	var pods corev1.PodList
@@ -155,6 +156,13 @@ func (o *Observer) base(ctx context.Context, f Freshness) (*snapshot.Cluster, []
 	}
 	fillComponents(c.Nodes, pods.Items)
 	return c, pods.Items, nil
+}
+
+func (o *Observer) kept() Kept {
+	if o.Kept != nil {
+		return o.Kept
+	}
+	return listed{o.Reader}
 }
 
 // objects reads Refit's own objects, except NodeUpgrades.
@@ -190,8 +198,8 @@ func kubeadmAge(c *snapshot.Cluster, age time.Duration) time.Duration {
 	return max(age, etcdAge)
 }
 
-func controlPlaneInFlight(claims []v1alpha1.NodeUpgrade) bool {
-	return slices.ContainsFunc(claims, func(nu v1alpha1.NodeUpgrade) bool {
+func controlPlaneInFlight(claims []*v1alpha1.NodeUpgrade) bool {
+	return slices.ContainsFunc(claims, func(nu *v1alpha1.NodeUpgrade) bool {
 		return nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && !nu.Spec.Hold && !nu.Status.Phase.Ended()
 	})
 }

@@ -19,8 +19,7 @@ func (d *Decision) abort(in Input, j *journey) outcome {
 	}
 	d.hold(j, "the upgrade is aborted")
 	open, flying := 0, []string{}
-	for i := range in.Cluster.NodeUpgrades {
-		nu := &in.Cluster.NodeUpgrades[i]
+	for _, nu := range in.Cluster.NodeUpgrades {
 		if nu.Labels[v1alpha1.LabelUpgrade] != u.Name || ended(nu) {
 			continue
 		}
@@ -50,11 +49,13 @@ const lateBy = time.Minute
 // seenLate names a node whose upgrade is complete, but which is not yet seen at its version; empty where there is none. What an abort
 // says of the nodes stays as it is.
 func (j *journey) seenLate() string {
-	for i := range j.Cluster.NodeUpgrades {
-		nu := &j.Cluster.NodeUpgrades[i]
-		n := j.Cluster.Node(nodeOf(nu))
-		if nu.Labels[v1alpha1.LabelUpgrade] != j.owner.name || nu.Status.Phase != v1alpha1.NodeCompleted || n == nil || n.UID != nu.Status.NodeUID ||
+	for _, nu := range j.Cluster.NodeUpgrades {
+		if nu.Labels[v1alpha1.LabelUpgrade] != j.owner.name || nu.Status.Phase != v1alpha1.NodeCompleted ||
 			nu.Status.FinishedAt == nil || j.Cluster.Now.Sub(nu.Status.FinishedAt.Time) > lateBy {
+			continue
+		}
+		n := j.Cluster.Node(nodeOf(nu))
+		if n == nil || n.UID != nu.Status.NodeUID {
 			continue
 		}
 		switch to := nu.Spec.KubernetesVersion; {

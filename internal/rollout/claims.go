@@ -27,16 +27,13 @@ type claims map[string][]*v1alpha1.NodeUpgrade
 
 func claimsOf(c *snapshot.Cluster) claims {
 	m := make(claims, len(c.NodeUpgrades))
-	all := make([]*v1alpha1.NodeUpgrade, len(c.NodeUpgrades))
-	for i := range c.NodeUpgrades {
-		nu := &c.NodeUpgrades[i]
+	for i, nu := range c.NodeUpgrades {
 		node := nodeOf(nu)
 		if others, ok := m[node]; ok {
 			m[node] = append(others, nu)
 			continue
 		}
-		all[i] = nu
-		m[node] = all[i : i+1 : i+1] // mostly there is one a node: together they are one allocation
+		m[node] = c.NodeUpgrades[i : i+1 : i+1] // mostly there is one a node: it costs nothing
 	}
 	return m
 }

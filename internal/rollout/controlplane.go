@@ -81,8 +81,7 @@ func (f *field) halted(asked *v1alpha1.ControlPlaneUpgrade) string {
 	if paused {
 		return "paused: nothing new is started"
 	}
-	for i := range f.cluster.NodeUpgrades {
-		nu := &f.cluster.NodeUpgrades[i]
+	for _, nu := range f.cluster.NodeUpgrades {
 		if nu.Labels[v1alpha1.LabelUpgrade] != f.owner.name || nu.Status.Phase != v1alpha1.NodeFailed {
 			continue
 		}

@@ -163,7 +163,7 @@ func TestUnderWay(t *testing.T) {
 	})
 	t.Run("somebody else's NodeUpgrade on a worker is respected", func(t *testing.T) {
 		g, w := NewWithT(t), underWay(t, 2)
-		other := v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "by-hand"}}
+		other := &v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "by-hand"}}
 		other.Spec.Machine.Name, other.Spec.KubernetesVersion = "w-2", "v1.36.1"
 		other.Status.Phase = v1alpha1.NodeUpgrading
 		w.NodeUpgrades = append(w.NodeUpgrades, other)
@@ -237,7 +237,7 @@ func masters(c *snapshot.Cluster) *v1alpha1.ControlPlaneUpgrade {
 
 func staged(c *snapshot.Cluster, owner string) {
 	for i := range c.Nodes {
-		nu := v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: rollout.ClaimName(c.Nodes[i].Name, "v1.36.3"), Labels: map[string]string{v1alpha1.LabelUpgrade: owner}}}
+		nu := &v1alpha1.NodeUpgrade{ObjectMeta: metav1.ObjectMeta{Name: rollout.ClaimName(c.Nodes[i].Name, "v1.36.3"), Labels: map[string]string{v1alpha1.LabelUpgrade: owner}}}
 		nu.Spec.Machine.Name, nu.Spec.KubernetesVersion, nu.Spec.Hold, nu.Spec.NodeType = c.Nodes[i].Name, "v1.36.3", true, c.Nodes[i].Type()
 		nu.Status.Phase = v1alpha1.NodeStaged
 		c.NodeUpgrades = append(c.NodeUpgrades, nu)

@@ -188,9 +188,9 @@ func newRehearsal(c *snapshot.Cluster, req PreviewRequest) *rehearsal {
 		copied.Etcd.Members[i].Healthy = true
 	}
 	copied.Upgrades, copied.ControlPlaneUpgrades, copied.NodeUpgrades = nil, nil, nil
-	for i := range c.NodeUpgrades {
-		if !ended(&c.NodeUpgrades[i]) {
-			copied.NodeUpgrades = append(copied.NodeUpgrades, *c.NodeUpgrades[i].DeepCopy())
+	for _, nu := range c.NodeUpgrades {
+		if !ended(nu) {
+			copied.NodeUpgrades = append(copied.NodeUpgrades, nu.DeepCopy())
 		}
 	}
 	p.upgrade = &v1alpha1.KubernetesUpgrade{ObjectMeta: metav1.ObjectMeta{Name: "preview"},

@@ -152,7 +152,7 @@ func (h *history) event() {
 		h.reconcileMasters(h.look())
 	case e < 85:
 		if len(h.NodeUpgrades) > 0 {
-			nu := &h.NodeUpgrades[rapid.IntRange(0, len(h.NodeUpgrades)-1).Draw(t, "claim")]
+			nu := h.NodeUpgrades[rapid.IntRange(0, len(h.NodeUpgrades)-1).Draw(t, "claim")]
 			o := rapid.SampledFrom([]outcome{well, well, well, well, well, well, well, well, well, fails, skips}).Draw(t, "outcome")
 			h.tick(nu, o)
 			h.note("%s is %s, step %s", nu.Name, nu.Status.Phase, nu.Status.Step)
@@ -286,10 +286,10 @@ func (h *history) inTurn(a rollout.Action, seen *snapshot.Cluster) {
 			continue
 		}
 		if version.MinorsApart(n.KubeletVersion, a.Version) > 0 || n.KubeletVersion != a.Version {
-			settled := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
+			settled := slices.ContainsFunc(h.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool {
 				return nu.Spec.Machine.Name == n.Name && nu.Status.Phase.Ended()
 			})
-			due := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
+			due := slices.ContainsFunc(h.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool {
 				return nu.Spec.Machine.Name == n.Name && nu.Spec.KubernetesVersion == a.Version
 			})
 			if !settled && due {
@@ -342,7 +342,7 @@ func (h *history) watch(a rollout.Action, seen *snapshot.Cluster) {
 		if other.ControlPlane || other.Name == a.Node {
 			continue
 		}
-		busy := slices.ContainsFunc(h.NodeUpgrades, func(c v1alpha1.NodeUpgrade) bool { return c.Spec.Machine.Name == other.Name && flies(&c) })
+		busy := slices.ContainsFunc(h.NodeUpgrades, func(c *v1alpha1.NodeUpgrade) bool { return c.Spec.Machine.Name == other.Name && flies(c) })
 		if busy {
 			flying++
 		}
@@ -371,7 +371,7 @@ func (h *history) quiet(a rollout.Action) {
 		h.broken("%s %s although the upgrade is paused or aborted", a.Kind, a.Node)
 	}
 	for i := range h.NodeUpgrades {
-		nu := &h.NodeUpgrades[i]
+		nu := h.NodeUpgrades[i]
 		if n := h.Node(nu.Spec.Machine.Name); n == nil || n.UID != nu.Status.NodeUID {
 			continue
 		}
@@ -390,7 +390,7 @@ func (h *history) watchMaster(a rollout.Action, seen *snapshot.Cluster) {
 		}
 	}
 	for i := range h.NodeUpgrades {
-		nu := &h.NodeUpgrades[i]
+		nu := h.NodeUpgrades[i]
 		if a.First && h.owns(nu) && nu.Name != a.Name && nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && nu.Spec.KubernetesVersion == a.Version && nu.Status.Completed {
 			h.broken("%s is first, although %s is done", a.Node, nu.Name)
 		}
@@ -419,7 +419,7 @@ func flies(nu *v1alpha1.NodeUpgrade) bool {
 func (h *history) invariants() {
 	flying := 0
 	for i := range h.NodeUpgrades {
-		if nu := &h.NodeUpgrades[i]; nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && flies(nu) {
+		if nu := h.NodeUpgrades[i]; nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && flies(nu) {
 			flying++
 		}
 	}
@@ -453,8 +453,8 @@ func (h *history) heal() {
 	for i := range h.Etcd.Members {
 		m := &h.Etcd.Members[i]
 		n := h.Node(m.Node)
-		midway := slices.ContainsFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool {
-			return nu.Spec.Machine.Name == m.Node && nu.Status.Step == v1alpha1.StepKubeadm && h.owns(&nu)
+		midway := slices.ContainsFunc(h.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool {
+			return nu.Spec.Machine.Name == m.Node && nu.Status.Step == v1alpha1.StepKubeadm && h.owns(nu)
 		})
 		m.Healthy = m.Healthy || !midway // another attempt repairs it
 		n.Components.Etcd.Ready, n.Components.APIServer.Ready = m.Healthy, m.Healthy

@@ -140,7 +140,7 @@ func (p *rehearsal) act(r *PlanReport, actions []Action) bool {
 }
 
 func (p *rehearsal) stage(a Action) {
-	nu := v1alpha1.NodeUpgrade{}
+	nu := &v1alpha1.NodeUpgrade{}
 	nu.Name = a.Name
 	nu.Labels = map[string]string{v1alpha1.LabelUpgrade: p.upgrade.Name}
 	nu.Spec = v1alpha1.NodeUpgradeSpec{Machine: corev1.ObjectReference{Kind: "Node", Name: a.Node}, KubernetesVersion: a.Version, Hold: true}
@@ -205,7 +205,7 @@ func (p *rehearsal) drain() *v1alpha1.DrainPolicy {
 }
 
 func (p *rehearsal) claim(name string) *v1alpha1.NodeUpgrade {
-	return &p.cluster.NodeUpgrades[p.claims[name]]
+	return p.cluster.NodeUpgrades[p.claims[name]]
 }
 
 // forward moves the imagined present to whatever is done next; false where nothing is under way.

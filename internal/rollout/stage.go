@@ -10,8 +10,8 @@ import (
 // fetching counts the claims on nodes of a type that fetch what they need.
 func fetching(c *snapshot.Cluster, of v1alpha1.NodeType) int {
 	n := 0
-	for i := range c.NodeUpgrades {
-		if nu := &c.NodeUpgrades[i]; nu.Spec.NodeType == of && staging(nu) {
+	for _, nu := range c.NodeUpgrades {
+		if nu.Spec.NodeType == of && staging(nu) {
 			n++
 		}
 	}

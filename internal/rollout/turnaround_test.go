@@ -56,7 +56,7 @@ func (h *history) aborts() {
 	if !h.upgrade.Finished() {
 		h.broken("the abort has no end: %s, waiting for %q", h.upgrade.Status.State, h.upgrade.Status.Waiting)
 	}
-	if at := slices.IndexFunc(h.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return h.owns(&nu) && !nu.Status.Phase.Ended() }); at >= 0 {
+	if at := slices.IndexFunc(h.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool { return h.owns(nu) && !nu.Status.Phase.Ended() }); at >= 0 {
 		h.broken("aborted, but %s is %s", h.NodeUpgrades[at].Name, h.NodeUpgrades[at].Status.Phase)
 	}
 }
@@ -84,7 +84,7 @@ func (h *history) whole() {
 		h.broken("complete, but kubeadm's configuration is of %s", h.Kubeadm.KubernetesVersion)
 	}
 	for i := range h.NodeUpgrades {
-		if nu := &h.NodeUpgrades[i]; !nu.Status.Phase.Ended() {
+		if nu := h.NodeUpgrades[i]; !nu.Status.Phase.Ended() {
 			h.broken("complete, but %s of %s is %s", nu.Name, nu.Labels[v1alpha1.LabelUpgrade], nu.Status.Phase)
 		}
 	}

@@ -55,8 +55,8 @@ func (w *world) observe() *snapshot.Cluster {
 	}
 	c.Etcd.Members = slices.Clone(w.Etcd.Members)
 	c.NodeUpgrades, c.ControlPlaneUpgrades = nil, nil
-	for i := range w.NodeUpgrades {
-		c.NodeUpgrades = append(c.NodeUpgrades, *w.NodeUpgrades[i].DeepCopy())
+	for _, nu := range w.NodeUpgrades {
+		c.NodeUpgrades = append(c.NodeUpgrades, nu.DeepCopy())
 	}
 	for i := range w.ControlPlaneUpgrades {
 		c.ControlPlaneUpgrades = append(c.ControlPlaneUpgrades, *w.ControlPlaneUpgrades[i].DeepCopy())
@@ -127,7 +127,7 @@ func (w *world) act(actions []rollout.Action, seen *snapshot.Cluster, upgrade st
 func (w *world) carryOut(a rollout.Action, seen *snapshot.Cluster, upgrade string) {
 	resume := map[string]string{v1alpha1.AnnotationResume: strconv.FormatInt(a.Resume, 10)}
 	owner := map[string]string{v1alpha1.LabelUpgrade: upgrade}
-	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == a.Name })
+	i := slices.IndexFunc(w.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool { return nu.Name == a.Name })
 	switch a.Kind {
 	case rollout.ApplyControlPlane:
 		u := v1alpha1.ControlPlaneUpgrade{ObjectMeta: metav1.ObjectMeta{Name: a.Name, Labels: owner, Annotations: resume}, Spec: *a.ControlPlane}
@@ -143,7 +143,7 @@ func (w *world) carryOut(a rollout.Action, seen *snapshot.Cluster, upgrade strin
 		}
 		n := seen.Node(a.Node) // as the controller does; it may be gone by now
 		w.made++
-		w.NodeUpgrades = append(w.NodeUpgrades, v1alpha1.NodeUpgrade{
+		w.NodeUpgrades = append(w.NodeUpgrades, &v1alpha1.NodeUpgrade{
 			ObjectMeta: metav1.ObjectMeta{Name: a.Name, UID: types.UID(fmt.Sprintf("claim-%d", w.made)), Labels: owner, Annotations: resume},
 			Spec: v1alpha1.NodeUpgradeSpec{Machine: corev1.ObjectReference{Kind: "Node", Name: a.Node}, KubernetesVersion: a.Version,
 				NodeType: n.Type(), Hold: true},
@@ -152,13 +152,13 @@ func (w *world) carryOut(a rollout.Action, seen *snapshot.Cluster, upgrade strin
 	case rollout.Start:
 		w.NodeUpgrades[i].Spec.Hold, w.NodeUpgrades[i].Spec.FirstNodeToBeUpgraded = false, a.First
 	case rollout.Retry:
-		nu := &w.NodeUpgrades[i]
+		nu := w.NodeUpgrades[i]
 		nu.Spec.Hold, nu.Spec.Abort, nu.Spec.FirstNodeToBeUpgraded, nu.Annotations = false, false, a.First, resume
 		nu.Spec.Retry++
 	case rollout.Abort:
 		w.NodeUpgrades[i].Spec.Abort = true
 	case rollout.Forget:
-		if nu := &w.NodeUpgrades[i]; w.Node(a.Node) != nil {
+		if nu := w.NodeUpgrades[i]; w.Node(a.Node) != nil {
 			w.uncordon(nu, w.Node(a.Node)) // its finalizer sees to that
 		}
 		w.NodeUpgrades = slices.Delete(w.NodeUpgrades, i, i+1)
@@ -308,10 +308,10 @@ func (w *world) round() {
 	w.reconcileMasters(w.observe())
 	for i := range w.NodeUpgrades {
 		o := well
-		if nu := &w.NodeUpgrades[i]; nu.Status.Phase == v1alpha1.NodeUpgrading && slices.Contains(w.failing, nu.Spec.Machine.Name) {
+		if nu := w.NodeUpgrades[i]; nu.Status.Phase == v1alpha1.NodeUpgrading && slices.Contains(w.failing, nu.Spec.Machine.Name) {
 			o = fails
 		}
-		w.tick(&w.NodeUpgrades[i], o)
+		w.tick(w.NodeUpgrades[i], o)
 	}
 	if w.networking.Version != "" && w.networking.Failed == "" {
 		w.networking.Done = true
@@ -320,11 +320,11 @@ func (w *world) round() {
 }
 
 func (w *world) claim(name string) *v1alpha1.NodeUpgrade {
-	i := slices.IndexFunc(w.NodeUpgrades, func(nu v1alpha1.NodeUpgrade) bool { return nu.Name == name })
+	i := slices.IndexFunc(w.NodeUpgrades, func(nu *v1alpha1.NodeUpgrade) bool { return nu.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &w.NodeUpgrades[i]
+	return w.NodeUpgrades[i]
 }
 
 // until lets rounds pass until a condition holds, at most that many.

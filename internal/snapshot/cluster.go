@@ -29,7 +29,7 @@ type Cluster struct {
 	Versions             []v1alpha1.KubernetesVersion
 	Upgrades             []v1alpha1.KubernetesUpgrade
 	ControlPlaneUpgrades []v1alpha1.ControlPlaneUpgrade
-	NodeUpgrades         []v1alpha1.NodeUpgrade
+	NodeUpgrades         []*v1alpha1.NodeUpgrade
 	Plans                []v1alpha1.RolloutPlan
 
 	// Unobserved says, for each part that could not be read, why. A gate that needs the part is closed then.

@@ -49,14 +49,19 @@ func skew(c *snapshot.Cluster, changed, version string) []string {
 	if MinorsApart(low.version, high.version) > apiServerSkew {
 		out = append(out, fmt.Sprintf("API servers run %s (%s) and %s (%s): at most one minor apart is supported", low.version, low.node, high.version, high.node))
 	}
+	sound := map[string]bool{} // versions of workers of which nothing is to be said: thousands run the same
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
-		newest := low.version
-		if n.Components != nil {
-			newest = as(n, n.Components.APIServer.Version)
-			out = append(out, managers(n, newest, high.version, as)...)
+		v := as(n, n.KubeletVersion)
+		switch {
+		case n.Components != nil:
+			own := as(n, n.Components.APIServer.Version)
+			out = append(out, managers(n, own, high.version, as)...)
+			out = append(out, kubelet(n, v, own, high.version)...)
+		case !sound[v]:
+			bad := kubelet(n, v, low.version, high.version)
+			out, sound[v] = append(out, bad...), len(bad) == 0
 		}
-		out = append(out, kubelet(n, as(n, n.KubeletVersion), newest, high.version)...)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package cachewait
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,11 +39,11 @@ func seen(ctx context.Context, cache client.Reader, written client.Object) bool 
 	if written == nil || written.GetResourceVersion() == "" {
 		return true
 	}
-	have, ok := written.DeepCopyObject().(client.Object)
+	have, ok := reflect.New(reflect.TypeOf(written).Elem()).Interface().(client.Object)
 	if !ok {
 		return true
 	}
-	err := cache.Get(ctx, client.ObjectKeyFromObject(written), have)
+	err := cache.Get(ctx, client.ObjectKeyFromObject(written), have, client.UnsafeDisableDeepCopy) // only its version is looked at
 	if err != nil {
 		return !apierrors.IsNotFound(err)
 	}

@@ -130,9 +130,9 @@ func mark(nu *v1alpha1.NodeUpgrade, resume int64) {
 }
 
 func find(seen *snapshot.Cluster, name string) *v1alpha1.NodeUpgrade {
-	for i := range seen.NodeUpgrades {
-		if seen.NodeUpgrades[i].Name == name {
-			return &seen.NodeUpgrades[i]
+	for _, nu := range seen.NodeUpgrades {
+		if nu.Name == name {
+			return nu
 		}
 	}
 	return nil

@@ -62,7 +62,11 @@ func (s *site) look() (*v1alpha1.ControlPlaneUpgrade, *snapshot.Cluster) {
 	s.Expect(s.client.Get(s.ctx, client.ObjectKeyFromObject(s.orders), u)).To(Succeed())
 	var claims v1alpha1.NodeUpgradeList
 	s.Expect(s.client.List(s.ctx, &claims)).To(Succeed())
-	return u, &snapshot.Cluster{NodeUpgrades: claims.Items, Nodes: []snapshot.Node{{Name: "cp-0", ControlPlane: true}, {Name: "cp-1", ControlPlane: true}},
+	var all []*v1alpha1.NodeUpgrade
+	for i := range claims.Items {
+		all = append(all, &claims.Items[i])
+	}
+	return u, &snapshot.Cluster{NodeUpgrades: all, Nodes: []snapshot.Node{{Name: "cp-0", ControlPlane: true}, {Name: "cp-1", ControlPlane: true}},
 		Versions: []v1alpha1.KubernetesVersion{{Spec: v1alpha1.KubernetesVersionSpec{Version: to, Components: []v1alpha1.Component{{Name: "etcd", Version: "3.6.8-0"}}}}}}
 }
 
