@@ -55,7 +55,7 @@ func (sim *simulation) figures(before, after reading) *figures {
 	sim.ledger.flush(time.Now())
 	l, nodes := sim.ledger, float64(sim.workers+sim.settings.controlPlanes)
 	write, start := sim.resumption()
-	waits := l.latencies(sim.killed.at, sim.killed.at.Add(start))
+	waits := sim.waits()
 	f := &figures{
 		Nodes: sim.workers, ControlPlanes: sim.settings.controlPlanes, Limit: l.limit, Waves: (sim.workers + l.limit - 1) / l.limit,
 		Total: after.at.Sub(sim.begun).Seconds(), Workers: l.lastEnded.Sub(l.firstStart).Seconds(),

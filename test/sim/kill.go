@@ -53,6 +53,12 @@ func (sim *simulation) resumption() (write, start time.Duration) {
 	return write, start
 }
 
+// waits are how long it took from nodes that were done to the next ones that were started, without those during which nobody led.
+func (sim *simulation) waits() []time.Duration {
+	_, start := sim.resumption()
+	return sim.ledger.latencies(sim.killed.at, sim.killed.at.Add(start))
+}
+
 // profile takes profiles of the leader, once, when half of the workers are done.
 func (sim *simulation) profile(ctx context.Context) error {
 	if !sim.settings.profile || sim.profiled || sim.ledger.tally().done < sim.workers/2 {

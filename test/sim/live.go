@@ -85,6 +85,9 @@ func (sim *simulation) line(ctx context.Context, u *v1alpha1.KubernetesUpgrade) 
 		fmt.Sprintf("%.1f requests/node", float64(requests)/float64(max(1, t.done))),
 		memory,
 	}
+	if waits := sim.waits(); len(waits) > 0 {
+		parts = append(parts, fmt.Sprintf("next after %.1f s, p99 %.1f s", quantile(waits, 0.5).Seconds(), quantile(waits, 0.99).Seconds()))
+	}
 	if t.flying == 0 && u.Status.Waiting != "" {
 		parts = append(parts, u.Status.Waiting)
 	}
