@@ -33,6 +33,7 @@ func UpgradeParts(o Options) ([]parts.Part, error) {
 	return o.upgradeParts(), nil
 }
 
+// upgradeParts are those of complete options, which have a release for each version.
 func (o Options) upgradeParts() []parts.Part {
 	all := o.parts()
 	for _, v := range o.Publish {

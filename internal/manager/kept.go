@@ -40,21 +40,20 @@ func (k *kept) newInformer(lw toolscache.ListerWatcher, of runtime.Object, resyn
 }
 
 // Nodes are all nodes.
-func (k *kept) Nodes(ctx context.Context) ([]*corev1.Node, error) { return all[*corev1.Node](ctx, k) }
+func (k *kept) Nodes(ctx context.Context) ([]*corev1.Node, error) { return all(ctx, k, &corev1.Node{}) }
 
 // NodeUpgrades are all claims on nodes.
 func (k *kept) NodeUpgrades(ctx context.Context) ([]*v1alpha1.NodeUpgrade, error) {
-	return all[*v1alpha1.NodeUpgrade](ctx, k)
+	return all(ctx, k, &v1alpha1.NodeUpgrade{})
 }
 
-func all[T client.Object](ctx context.Context, k *kept) ([]T, error) {
-	t := reflect.TypeFor[T]()
-	of, _ := reflect.New(t.Elem()).Interface().(T)
+// all are the objects of the kind of an empty one.
+func all[T client.Object](ctx context.Context, k *kept, of T) ([]T, error) {
 	if _, err := k.cache.GetInformer(ctx, of); err != nil { // there is none yet, or it does not have everything
-		return nil, fmt.Errorf("list %s: %w", t.Elem().Name(), err)
+		return nil, fmt.Errorf("list what the cache has of %T: %w", of, err)
 	}
 	k.mu.Lock()
-	stores := k.stores[t]
+	stores := k.stores[reflect.TypeOf(of)]
 	k.mu.Unlock()
 	var out []T
 	for _, s := range stores {
@@ -63,7 +62,11 @@ func all[T client.Object](ctx context.Context, k *kept) ([]T, error) {
 			out = make([]T, 0, len(objects))
 		}
 		for _, o := range objects {
-			out = append(out, o.(T)) //nolint:forcetypeassert // the informer was made for nothing else
+			object, ok := o.(T)
+			if !ok {
+				return nil, fmt.Errorf("the cache of %T has a %T", of, o)
+			}
+			out = append(out, object)
 		}
 	}
 	return out, nil
