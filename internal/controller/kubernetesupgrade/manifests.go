@@ -71,14 +71,15 @@ func documents(cm *corev1.ConfigMap) ([]*unstructured.Unstructured, error) {
 	return out, nil
 }
 
-// apply writes one object by server-side apply. A Job cannot be changed: one that is there already is left to run, and one that
-// failed is made anew.
-func (r *Reconciler) apply(ctx context.Context, o *unstructured.Unstructured) error {
+// apply writes one object by server-side apply. A Job cannot be changed: one that is there already is left to run. One that failed is made anew, but
+// not one of this step, which is of one upgrade, version and resume: that it failed has not been seen yet, and is what the step comes to.
+func (r *Reconciler) apply(ctx context.Context, o *unstructured.Unstructured, step string) error {
+	wanted := o.DeepCopy()
 	if isJob(o) {
 		live := o.DeepCopy()
 		err := r.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
 		if err == nil {
-			if _, failed, _ := progress(live); !failed {
+			if _, failed, _ := progress(live); !failed || live.GetAnnotations()[annotationNetworking] == step {
 				return nil
 			}
 			err = r.Client.Delete(ctx, live, client.PropagationPolicy(metav1.DeletePropagationBackground))
@@ -90,8 +91,14 @@ func (r *Reconciler) apply(ctx context.Context, o *unstructured.Unstructured) er
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("look at %s: %w", describe(o), err)
 		}
+		annotations := wanted.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[annotationNetworking] = step
+		wanted.SetAnnotations(annotations)
 	}
-	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner(fieldOwner), client.ForceOwnership)
+	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(fieldOwner), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", describe(o), err)
 	}

@@ -108,7 +108,7 @@ func (r *Reconciler) runNetworking(ctx context.Context, t *turn, a rollout.Actio
 			return err
 		}
 	}
-	err := r.applyAll(ctx, kv.Spec.Networking)
+	err := r.applyAll(ctx, kv.Spec.Networking, fmt.Sprintf("%s/%s/%d", t.upgrade.UID, a.Version, a.Resume))
 	next := t.networking
 	next.Applied = next.Applied || err == nil
 	if err == nil {
@@ -121,7 +121,7 @@ func (r *Reconciler) runNetworking(ctx context.Context, t *turn, a rollout.Actio
 	return r.record(ctx, t, next)
 }
 
-func (r *Reconciler) applyAll(ctx context.Context, networking *v1alpha1.Networking) error {
+func (r *Reconciler) applyAll(ctx context.Context, networking *v1alpha1.Networking, step string) error {
 	source, err := r.source(ctx, networking)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (r *Reconciler) applyAll(ctx context.Context, networking *v1alpha1.Networki
 		return err
 	}
 	for _, o := range objects {
-		if err := r.apply(ctx, o); err != nil {
+		if err := r.apply(ctx, o, step); err != nil {
 			return err
 		}
 	}

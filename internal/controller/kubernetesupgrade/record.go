@@ -12,7 +12,8 @@ import (
 	"refit.dev/refit/api/v1alpha1"
 )
 
-// annotationNetworking is set on a KubernetesUpgrade when a networking step begins, before anything is applied, and follows it.
+// annotationNetworking is set on a KubernetesUpgrade when a networking step begins, before anything is applied, and follows it; and on the Jobs
+// of a step, where it says of which.
 const annotationNetworking = "refit.dev/networking"
 
 // networkingRecord is what is known of the networking step begun last.
