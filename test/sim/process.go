@@ -68,6 +68,11 @@ func (p *process) alive() error {
 	}
 }
 
+// yielding starts a program so that it leaves the processors to the others where they want them.
+func yielding(program string, args ...string) (string, []string) {
+	return "nice", append([]string{"-n", "10", program}, args...)
+}
+
 // resident is the memory of the program in bytes: now, and at most so far.
 func (p *process) resident() (now, most int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
