@@ -112,7 +112,7 @@ func register(ctx context.Context, mgr ctrl.Manager, o Options, k *kept) error {
 	observer := &observe.Observer{Reader: mgr.GetClient(), Kept: k, Live: live, Config: mgr.GetConfig(),
 		Etcd: observe.EtcdCertificates(o.EtcdCertificates), Clock: real}
 	nodes := &nodeupgrade.Reconciler{Client: mgr.GetClient(), Live: live,
-		Recorder: mgr.GetEventRecorder("refit"), Clock: real, Limits: nodeupgrade.DefaultLimits()}
+		Observer: observer, Recorder: mgr.GetEventRecorder("refit"), Clock: real, Limits: nodeupgrade.DefaultLimits()}
 	if err := nodes.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the NodeUpgrade controller: %w", err)
 	}

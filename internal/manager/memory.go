@@ -11,7 +11,7 @@ import (
 const (
 	// lean is how much may be garbage, in percent of what is in use, before it is collected. The manager is idle most of the time and keeps
 	// thousands of nodes in memory: it has time for it, and control planes have better uses for their memory.
-	lean = 15
+	lean = 20
 	// slack is how much more than that the runtime may take, in bytes.
 	slack = 4 << 20
 )

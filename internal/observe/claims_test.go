@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -31,7 +33,12 @@ func TestTheNewerOfCacheAndAPIServerCounts(t *testing.T) {
 		"the cache has it not":   {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "9")}, live: []*v1alpha1.NodeUpgrade{claimAt("b", "10")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "9"), claimAt("b", "10")}},
 		"who knows which is new": {cached: []*v1alpha1.NodeUpgrade{claimAt("a", "x")}, live: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}, want: []*v1alpha1.NodeUpgrade{claimAt("a", "10")}},
 	} {
-		t.Run(what, func(t *testing.T) { NewWithT(t).Expect(overlay(tt.cached, tt.live)).To(Equal(tt.want)) })
+		t.Run(what, func(t *testing.T) {
+			var k known
+			k.answered(time.Unix(100, 0), time.Unix(101, 0), tt.live)
+			all, _ := overlay(tt.cached, k.all(time.Unix(102, 0)))
+			NewWithT(t).Expect(all).To(Equal(tt.want))
+		})
 	}
 }
 
@@ -87,7 +94,7 @@ func TestACacheThatIsBehindHidesNoNodeThatIsOut(t *testing.T) {
 	}
 	for _, selectable := range []bool{true, false} {
 		pages, most = 0, 0
-		o := &Observer{Reader: cache, Live: counting(selectable)}
+		o := &Observer{Reader: cache, Live: counting(selectable), Clock: clock.RealClock{}}
 		claims, err := o.nodeUpgrades(t.Context(), Fresh)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(claims).To(HaveLen(all))

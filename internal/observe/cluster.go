@@ -56,16 +56,21 @@ type Observer struct {
 	webhooks     memo[[]snapshot.Webhook]
 	deprecated   memo[[]snapshot.DeprecatedAPI]
 	kubeadm      memo[snapshot.Kubeadm]
+
+	known known
 }
 
 // Freshness says how much is read anew.
-type Freshness bool
+type Freshness int
 
 const (
 	// Cached takes what is at hand: good enough to see that there is nothing to do.
-	Cached Freshness = false
-	// Fresh reads the claims by which nodes may be out from the API server and asks etcd now: what a start of anything has to rest on.
-	Fresh Freshness = true
+	Cached Freshness = iota
+	// Known asks etcd now, and takes the claims by which nodes may be out as this process knows them: as the API server said when it was last asked,
+	// at most half a minute ago, and as this process wrote them since (Wrote). A start may rest on it where nobody else can have begun anything since.
+	Known
+	// Fresh asks etcd now, and reads the claims by which nodes may be out from the API server: what a start of anything may always rest on.
+	Fresh
 )
 
 // Nodes observes nodes, their components and Refit's objects, and nothing that takes longer.
@@ -83,7 +88,7 @@ func (o *Observer) Cluster(ctx context.Context, f Freshness) (*snapshot.Cluster,
 	}
 	age := etcdAge
 	switch {
-	case f == Fresh:
+	case f != Cached:
 		age = 0
 	case controlPlaneInFlight(c.NodeUpgrades):
 		age = etcdAgeInFlight

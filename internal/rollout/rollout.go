@@ -11,7 +11,7 @@ import (
 
 // Input is what Decide looks at.
 type Input struct {
-	// Cluster as it was just observed. Its NodeUpgrades must not come from a cache that may be behind.
+	// Cluster as it was just observed. Where anything is to be begun, its NodeUpgrades must not come from a cache alone, which may be behind.
 	Cluster *snapshot.Cluster
 	// Upgrade to decide on.
 	Upgrade *v1alpha1.KubernetesUpgrade

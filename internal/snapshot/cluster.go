@@ -25,7 +25,8 @@ type Cluster struct {
 	// DeprecatedAPIs were asked for since the API servers started (metric apiserver_requested_deprecated_apis).
 	DeprecatedAPIs []DeprecatedAPI
 	// Versions, Upgrades, ControlPlaneUpgrades, NodeUpgrades and Plans are Refit's own objects. NodeUpgrades are the claims
-	// on nodes: they have to be read from the API server, not from a cache, before anything new is started. They may be a cache's own.
+	// on nodes: before anything new is started they have to be what the API server is known to have, which a cache alone does not tell. They may
+	// be a cache's own.
 	Versions             []v1alpha1.KubernetesVersion
 	Upgrades             []v1alpha1.KubernetesUpgrade
 	ControlPlaneUpgrades []v1alpha1.ControlPlaneUpgrade

@@ -41,6 +41,8 @@ const (
 // Observer looks at the whole cluster.
 type Observer interface {
 	Cluster(ctx context.Context, f observe.Freshness) (*snapshot.Cluster, error)
+	// Wrote tells of objects that were written since.
+	Wrote(objects ...client.Object)
 }
 
 // Reconciler carries ControlPlaneUpgrades out.
@@ -83,6 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if err != nil {
 			return stale(err)
 		}
+		r.Observer.Wrote(written)
 		cachewait.For(ctx, r.Client, u, written)
 	}
 	if d.Status.Ready {

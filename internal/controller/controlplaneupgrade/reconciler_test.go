@@ -64,16 +64,25 @@ func TestAControlPlaneIsBegunOnlyForAnUpgradeAsItIsNow(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("get KubernetesUpgrade up")))
 }
 
-// seen is a cluster as it is observed.
-type seen snapshot.Cluster
-
-func (s *seen) Cluster(context.Context, observe.Freshness) (*snapshot.Cluster, error) {
-	return (*snapshot.Cluster)(s), nil
+// seen is a cluster as it is observed, and what it was told was written.
+type seen struct {
+	cluster *snapshot.Cluster
+	told    []client.Object
 }
 
+func (s *seen) Cluster(context.Context, observe.Freshness) (*snapshot.Cluster, error) {
+	return s.cluster, nil
+}
+
+func (s *seen) Wrote(objects ...client.Object) { s.told = append(s.told, objects...) }
+
 func TestAControlPlaneUpgradeWhoseUpgradeHasEndedIsLeftAlone(t *testing.T) {
-	for state, want := range map[v1alpha1.UpgradeState]time.Duration{
-		v1alpha1.StateUpgradeAborted: restFor, v1alpha1.StateUpgradeComplete: restFor, v1alpha1.StateUpgradingFirstMaster: lookAgain,
+	for state, tt := range map[v1alpha1.UpgradeState]struct {
+		after  time.Duration
+		staged int
+	}{
+		v1alpha1.StateUpgradeAborted: {after: restFor}, v1alpha1.StateUpgradeComplete: {after: restFor},
+		v1alpha1.StateUpgradingFirstMaster: {after: lookAgain, staged: 1},
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			g, c, u := NewWithT(t), fixture.Cluster(1, 0, "v1.35.4"), fixture.Upgrade("v1.36.3")
@@ -81,12 +90,22 @@ func TestAControlPlaneUpgradeWhoseUpgradeHasEndedIsLeftAlone(t *testing.T) {
 			cp := v1alpha1.ControlPlaneUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.Namespace, Name: u.Name, Labels: map[string]string{v1alpha1.LabelUpgrade: u.Name}},
 				Spec: v1alpha1.ControlPlaneUpgradeSpec{KubernetesVersion: "v1.36.3", MachinesRequireUpgrade: []corev1.ObjectReference{{Kind: "Node", Name: "cp-1"}}}}
 			c.Upgrades, c.ControlPlaneUpgrades = []v1alpha1.KubernetesUpgrade{*u}, []v1alpha1.ControlPlaneUpgrade{cp}
-			client := fake.NewClientBuilder().WithScheme(testcluster.Scheme()).WithObjects(&cp).WithStatusSubresource(&cp).Build()
-			g.Expect(client.Get(t.Context(), types.NamespacedName{Namespace: cp.Namespace, Name: cp.Name}, &c.ControlPlaneUpgrades[0])).To(Succeed())
-			r := &Reconciler{Client: client, Live: client, Observer: (*seen)(c), Clock: clocktesting.NewFakePassiveClock(fixture.Now), Recorder: events.NewFakeRecorder(9)}
+			api := fake.NewClientBuilder().WithScheme(testcluster.Scheme()).WithObjects(&cp).WithStatusSubresource(&cp).Build()
+			g.Expect(api.Get(t.Context(), types.NamespacedName{Namespace: cp.Namespace, Name: cp.Name}, &c.ControlPlaneUpgrades[0])).To(Succeed())
+			observer := &seen{cluster: c}
+			r := &Reconciler{Client: api, Live: api, Observer: observer, Clock: clocktesting.NewFakePassiveClock(fixture.Now), Recorder: events.NewFakeRecorder(9)}
 			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: cp.Namespace, Name: cp.Name}})
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(result.RequeueAfter).To(Equal(want))
+			g.Expect(result.RequeueAfter).To(Equal(tt.after))
+
+			var claims v1alpha1.NodeUpgradeList
+			g.Expect(api.List(t.Context(), &claims)).To(Succeed())
+			g.Expect(claims.Items).To(HaveLen(tt.staged))
+			var written []client.Object
+			for i := range claims.Items {
+				written = append(written, &claims.Items[i])
+			}
+			g.Expect(observer.told).To(Equal(written), "the observer is told of what was written")
 		})
 	}
 }

@@ -27,7 +27,11 @@ func (r *Reconciler) act(ctx context.Context, o *Observation, action Action) err
 	case AddFinalizer:
 		return r.setFinalizer(ctx, o.Upgrade, controllerutil.AddFinalizer)
 	case RemoveFinalizer:
-		return r.setFinalizer(ctx, o.Upgrade, controllerutil.RemoveFinalizer)
+		err := r.setFinalizer(ctx, o.Upgrade, controllerutil.RemoveFinalizer)
+		if err == nil && r.Observer != nil {
+			r.Observer.Gone(o.Upgrade)
+		}
+		return err
 	}
 	return nil
 }

@@ -34,6 +34,12 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 	Limits   Limits
+	// Observer is told of what is written of claims that are not completed: a node that failed, or whose work goes on after it did, lets others not be
+	// begun. It is told of claims that are gone, too. It may be nil.
+	Observer interface {
+		Wrote(objects ...client.Object)
+		Gone(*v1alpha1.NodeUpgrade)
+	}
 
 	untold untold
 	// taker is the name of a node that took pods when it was last looked for, as a string; looking is held by whoever looks for another.
@@ -101,6 +107,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, nu *v1alpha1.NodeUpgrade, 
 	nu.Status = d.Status
 	if err := r.Client.Status().Update(ctx, nu); err != nil {
 		return fmt.Errorf("write the status of NodeUpgrade %s: %w", nu.Name, err)
+	}
+	if r.Observer != nil && !nu.Status.Completed {
+		r.Observer.Wrote(nu.DeepCopy())
 	}
 	cachewait.For(ctx, r.Client, nu)
 	r.untold.forget(client.ObjectKeyFromObject(nu))
