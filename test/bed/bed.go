@@ -118,11 +118,14 @@ func ClusterOnly(ctx context.Context, o Options) (*Bed, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := lab.Up(ctx, o.lab())
-	if err != nil {
+	b := &Bed{root: root, log: o.Log, published: o.To}
+	if _, err := os.Stat(b.Program("refit")); err != nil {
+		return nil, fmt.Errorf("find Refit's programs, which `make build` makes (REFIT_BIN names another folder): %w", err)
+	}
+	if b.Lab, err = lab.Up(ctx, o.lab()); err != nil {
 		return nil, fmt.Errorf("bring up the lab: %w", err)
 	}
-	b := &Bed{Lab: l, Kubeconfig: l.Kubeconfig(), root: root, log: o.Log, published: o.To}
+	b.Kubeconfig = b.Lab.Kubeconfig()
 	if err := b.connect(); err != nil {
 		return nil, b.giveUp(ctx, err)
 	}

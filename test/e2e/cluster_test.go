@@ -49,7 +49,7 @@ type shape struct {
 // bringUp makes a cluster, which is removed when the test ends. What happened to it is written down first if the test failed.
 func bringUp(t *testing.T, name string, s shape) *cluster {
 	t.Helper()
-	g := NewWithT(t)
+	g := NewWithT(telling{t})
 	o := bed.Options{Name: "e2e-" + name, ControlPlanes: s.controlPlanes, Workers: s.workers, From: s.from, To: s.to, NoImport: s.noImport, Log: t.Output()}
 	preparing, cancel := context.WithTimeout(t.Context(), prepareDeadline)
 	defer cancel()
@@ -67,7 +67,7 @@ func bringUp(t *testing.T, name string, s shape) *cluster {
 
 // as is the cluster for a subtest.
 func (c *cluster) as(t *testing.T) *cluster {
-	return &cluster{Bed: c.Bed, WithT: NewWithT(t), t: t, ctx: t.Context()}
+	return &cluster{Bed: c.Bed, WithT: NewWithT(telling{t}), t: t, ctx: t.Context()}
 }
 
 // takeDown removes the cluster, and before that collects what explains a failure.
