@@ -132,7 +132,7 @@ type RolloutPlanSpec struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : self.matches('^([1-9]|[1-9][0-9]|100)%$')",message="spec.maxUnavailable must be a number of at least 1, or a percentage from 1% to 100%"
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-	// stagingParallelism is how many nodes fetch programs and images at once, in service. Default 10.
+	// stagingParallelism is how many nodes fetch programs and images at once, in service; of control planes never more than one does. Default 10.
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=1
 	// +optional

@@ -39,7 +39,8 @@ func (d *Decision) advance(j *journey) outcome {
 		return o
 	}
 	d.Actions = append(d.Actions, j.workers.drop()...)
-	d.Actions = append(d.Actions, j.workers.stage(j.fetching(), int(j.plan.StagingParallelism))...)
+	room, waits := j.stagingRoom()
+	d.Actions = append(d.Actions, j.workers.stage(room, waits)...)
 	o := d.phase(j)
 	if lost := j.misdirected(); lost != "" {
 		o.waiting = strings.TrimPrefix(o.waiting+"; "+lost, "; ")
@@ -47,16 +48,17 @@ func (d *Decision) advance(j *journey) outcome {
 	return o
 }
 
-// fetching counts the nodes that are being staged, and the control planes that are still to be: everybody waits for those, so
-// workers leave them room.
-func (j *journey) fetching() int {
-	n := fetching(j.Cluster, v1alpha1.NodeTypeControlPlane) + fetching(j.Cluster, v1alpha1.NodeTypeWorker)
+// stagingRoom is how many more workers may be staged, and what the others wait for. Control planes are staged one at a time, and everybody waits
+// for them: workers leave them a place until all are.
+func (j *journey) stagingRoom() (room int, waits string) {
+	n := len(fetching(j.Cluster, v1alpha1.NodeTypeControlPlane))
 	for i := range j.masters.nodes {
 		if s := &j.masters.nodes[i]; s.state == NodeWaiting && !s.again && s.node.Ready {
-			n++
+			n = max(n, 1)
 		}
 	}
-	return n
+	most := int(j.plan.StagingParallelism)
+	return most - n - len(fetching(j.Cluster, v1alpha1.NodeTypeWorker)), fmt.Sprintf("others come first, and stagingParallelism is %d", most)
 }
 
 // phase is the part of the state machine between start and end.

@@ -36,8 +36,14 @@ func DecideControlPlane(in ControlPlaneInput) ControlPlaneDecision {
 		f.sayAll("%s", why)
 		d.Status.Waiting = why
 	default:
-		d.Actions = f.stage(fetching(in.Cluster, v1alpha1.NodeTypeControlPlane), defaultStagingParallelism)
-		d.next(f, in, flying)
+		staged := fetching(in.Cluster, v1alpha1.NodeTypeControlPlane)
+		d.Actions = f.stage(1-len(staged)-len(flying), "control planes are staged and changed one at a time")
+		for _, a := range d.Actions {
+			if a.Kind == Stage {
+				staged = append(staged, a.Node)
+			}
+		}
+		d.next(f, in, flying, staged)
 	}
 	d.conditions(in, f)
 	d.Nodes = f.list(nil)
@@ -113,11 +119,16 @@ func machines(c *snapshot.Cluster, u *v1alpha1.ControlPlaneUpgrade) *field {
 }
 
 // next begins the next control plane, or says what it waits for.
-func (d *ControlPlaneDecision) next(f *field, in ControlPlaneInput, flying []string) {
+func (d *ControlPlaneDecision) next(f *field, in ControlPlaneInput, flying, staged []string) {
 	u := in.Upgrade
 	if len(flying) > 0 {
 		f.sayAll("control planes go one at a time, and %s is in flight", flying[0])
 		d.Status.Waiting = fmt.Sprintf("%s is being upgraded", flying[0])
+		return
+	}
+	if len(staged) > 0 {
+		f.sayAll("control planes are staged and changed one at a time, and %s is being staged", staged[0])
+		d.Status.Waiting = staged[0] + " is being staged"
 		return
 	}
 	allowed := func(name string) bool { return u.Spec.Allowed == nil || slices.Contains(*u.Spec.Allowed, name) }

@@ -169,7 +169,7 @@ func TestNarratives(t *testing.T) {
 	})
 	t.Run("paused, then aborted, then resumed", func(t *testing.T) {
 		c, u := fixture.Cluster(3, 2, "v1.35.4"), fixture.Upgrade("v1.36.3")
-		n := narrate(newWorld(c, u)).play(5)
+		n := narrate(newWorld(c, u)).play(9)
 		u.Spec.Paused = true
 		n.line("a person says pause")
 		n.play(8)

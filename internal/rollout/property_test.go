@@ -417,14 +417,18 @@ func flies(nu *v1alpha1.NodeUpgrade) bool {
 
 // invariants hold at every instant.
 func (h *history) invariants() {
-	flying := 0
-	for i := range h.NodeUpgrades {
-		if nu := h.NodeUpgrades[i]; nu.Spec.NodeType == v1alpha1.NodeTypeControlPlane && flies(nu) {
+	flying, fetching := 0, 0
+	for _, nu := range h.NodeUpgrades {
+		switch {
+		case nu.Spec.NodeType != v1alpha1.NodeTypeControlPlane:
+		case flies(nu):
 			flying++
+		case nu.Spec.Hold && !nu.Status.Phase.Ended() && nu.Status.Phase != v1alpha1.NodeStaged:
+			fetching++
 		}
 	}
-	if flying > 1 {
-		h.broken("%d control planes are in flight", flying)
+	if flying+fetching > 1 {
+		h.broken("%d control planes are in flight, and %d are being staged", flying, fetching)
 	}
 	if bad := version.Skew(h.Cluster); len(bad) > 0 {
 		h.broken("skew: %v", bad)

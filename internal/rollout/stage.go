@@ -7,19 +7,19 @@ import (
 	"refit.dev/refit/internal/snapshot"
 )
 
-// fetching counts the claims on nodes of a type that fetch what they need.
-func fetching(c *snapshot.Cluster, of v1alpha1.NodeType) int {
-	n := 0
+// fetching are the names of the nodes of a type that fetch what they need.
+func fetching(c *snapshot.Cluster, of v1alpha1.NodeType) []string {
+	var names []string
 	for _, nu := range c.NodeUpgrades {
 		if nu.Spec.NodeType == of && staging(nu) {
-			n++
+			names = append(names, nodeOf(nu))
 		}
 	}
-	return n
+	return names
 }
 
-// stage creates held claims for nodes that have none, so that at most that many fetch at once, those counted that do already.
-func (f *field) stage(fetching, parallelism int) []Action {
+// stage creates held claims for at most that many nodes that have none. What the others wait for is told of them.
+func (f *field) stage(room int, waits string) []Action {
 	var actions []Action
 	for i := range f.nodes {
 		s := &f.nodes[i]
@@ -33,10 +33,10 @@ func (f *field) stage(fetching, parallelism int) []Action {
 			f.say(s, "is not Ready, so nothing can be done on it: %s", cmp.Or(s.node.NotReadyReason, "see `kubectl describe node "+s.node.Name+"`"))
 		case s.old != nil:
 			actions = append(actions, f.does(Action{Kind: Forget, Node: s.node.Name, Name: s.old.Name, Version: s.to, Why: "the claim is of an earlier upgrade, or of an earlier node of that name"}))
-		case fetching >= parallelism:
-			f.say(s, "waits to be staged: %d others are, and the plan allows %d at once", fetching, parallelism)
+		case room <= 0:
+			f.say(s, "waits to be staged: %s", waits)
 		default:
-			fetching++
+			room--
 			actions = append(actions, f.does(Action{Kind: Stage, Node: s.node.Name, Name: ClaimName(s.node.Name, s.to), Version: s.to,
 				Resume: f.owner.resume, Why: "fetches programs and images while in service"}))
 		}
