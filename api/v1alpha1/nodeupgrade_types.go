@@ -252,7 +252,7 @@ type NodeUpgradeStatus struct {
 	// attempts counts the upgrader Pods that failed since the last retry that a person asked for.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
-	// interruptions counts the upgrader Pods that were cut off (power, a kubelet restart) and started again.
+	// interruptions counts the upgrader Pods that were cut off (power, a kubelet restart, an API server that was away) and started again.
 	// +optional
 	Interruptions int32 `json:"interruptions,omitempty"`
 	// pod is the name of the latest upgrader Pod, for kubectl logs.

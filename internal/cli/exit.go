@@ -39,7 +39,7 @@ const stepExitCodes = `  0  done
  11  the drain's time was over, and Pods were left
  12  rolled back: the new program did not come up, and the old one runs again
  75  on the host alone: failed, and systemd begins it again, as no Pod may come up before it is done
-255  told to end before it was done; started again. So is any other code, such as 137
+255  told to end before it was done, or held for long because the API server was away; started again. So is any other code, such as 137
 `
 
 // exitError is an error that ends the program with a code of its own.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"refit.dev/refit/api/v1alpha1"
 	"refit.dev/refit/test/bed"
@@ -20,9 +22,7 @@ func testAPIServerAway(t *testing.T) {
 	s := shape{controlPlanes: 1, workers: 2, maxUnavailable: 2, cordoned: []string{"worker-2"}}
 	c := bringUp(t, "away", s)
 	c.plan("two", 2)
-	node := c.node("worker-2")
-	node.Spec.Unschedulable = true
-	c.Expect(c.Client.Update(c.ctx, node)).To(Succeed())
+	c.Expect(c.Client.Patch(c.ctx, c.node("worker-2"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`)))).To(Succeed())
 	_, held := c.watch(s)
 	c.start("--plan", "two")
 	c.begun(c.host("worker-1"), v1alpha1.StepDrain)
@@ -36,7 +36,7 @@ func testAPIServerAway(t *testing.T) {
 	for _, w := range c.Lab.Workers() {
 		u, err := c.claim(c.ctx, w.Name)
 		c.Expect(err).NotTo(HaveOccurred())
-		c.Expect(u.Status.Attempts).To(BeZero(), "an API server that is away is not the failure of %s", w.Name)
+		c.Expect(u.Status.Attempts).To(BeZero(), "an API server that is away is not the failure of %s: %v", w.Name, u.Status.Conditions)
 	}
 }
 

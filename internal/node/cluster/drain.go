@@ -95,6 +95,9 @@ func (d Drain) Run(ctx context.Context) (string, error) {
 	if ctx.Err() != nil || !errors.Is(err, errPodsLeft) {
 		return "", err
 	}
+	if _, err := d.list(ctx); err != nil { // while the API server is away nobody knows which pods are left
+		return "", err
+	}
 	if d.Spec.Drain.OnTimeout == v1alpha1.DrainForce {
 		return e.force(ctx)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -17,7 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 
@@ -278,6 +282,26 @@ func TestDrain(t *testing.T) {
 		g.Expect(w.drain(t)).To(ContainSubstring("moved 1 pods away"))
 	})
 
+	t.Run("does not say that its time is over while nobody can tell which pods are left", func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(pod("web-1"))
+		w.task.Spec.Drain.Timeout, w.task.Spec.Drain.OnTimeout = spec.Duration(time.Second), v1alpha1.DrainForce
+		w.refusals["web-1"] = -1
+		away := errors.New("no answer")
+		w.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			select {
+			case <-w.watched: // the drain runs
+				return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", away)
+			default:
+				return false, nil, nil
+			}
+		})
+		_, err := w.drain(t)
+		g.Expect(err).To(MatchError(ContainSubstring(away.Error())))
+		g.Expect(spec.CodeOf(err)).To(Equal(spec.ExitFailed))
+		g.Expect(w.node(g).Spec.Unschedulable).To(BeTrue(), "it is drained once more")
+	})
+
 	t.Run("refuses a node that was made anew under the same name", func(t *testing.T) {
 		g := NewWithT(t)
 		w := newWorld()
@@ -286,6 +310,23 @@ func TestDrain(t *testing.T) {
 		g.Expect(spec.CodeOf(err)).To(Equal(spec.ExitRefused))
 		g.Expect(err).To(MatchError(ContainSubstring("made anew")))
 	})
+}
+
+func TestAnAPIServerThatAnswersIsNotAway(t *testing.T) {
+	for code, away := range map[int]bool{http.StatusOK: false, http.StatusForbidden: false, http.StatusUnauthorized: false, http.StatusInternalServerError: true} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			g := NewWithT(t)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				g.Expect(r.URL.Path).To(Equal("/readyz"))
+				w.WriteHeader(code)
+			}))
+			client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(cluster.Answers(client)(t.Context()) != nil).To(Equal(away))
+			server.Close()
+			g.Expect(cluster.Answers(client)(t.Context())).To(HaveOccurred(), "nobody is there")
+		})
+	}
 }
 
 func TestUncordon(t *testing.T) {

@@ -22,7 +22,8 @@ import (
 const (
 	// requestDeadline bounds one request.
 	requestDeadline = 15 * time.Second
-	// patience and firstPause bound how often a request is made again while the API server is away: for about a minute.
+	// patience and firstPause bound how often a request is made again while the API server is away: for half a minute. After that the whole
+	// step is held.
 	patience   = 7
 	firstPause = 500 * time.Millisecond
 )
@@ -40,6 +41,17 @@ func InCluster() (kubernetes.Interface, error) {
 		return nil, fmt.Errorf("use the Pod's service account: %w", err)
 	}
 	return client, nil
+}
+
+// Answers asks for a sign of life of the API server. The error says why there is none.
+func Answers(client kubernetes.Interface) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+			return nil // it answers, though not to everybody
+		}
+		return err
+	}
 }
 
 // node asks and changes one Node.

@@ -139,6 +139,7 @@ func inCluster(ctx context.Context, req execute.Request, name v1alpha1.StepName)
 	if err != nil {
 		return "", err
 	}
+	req.Answers = cluster.Answers(client)
 	return execute.Step(ctx, req, name, cluster.Step(name, client))
 }
 

@@ -32,6 +32,8 @@ type Request struct {
 	Clock clock.WithTicker
 	// Systemd is the host's.
 	Systemd host.Systemd
+	// Answers asks the API server that the step asks; nil for the one that the node's own credentials are for.
+	Answers Answers
 }
 
 // Make makes a step for a task.
@@ -64,7 +66,11 @@ func Step(ctx context.Context, req Request, name v1alpha1.StepName, makeStep Mak
 		Spec: req.Spec, Bundle: req.Bundle, Runner: runner,
 	}
 	log.Say("step %s of %s to %s, attempt %d", name, req.Spec.NodeName, req.Spec.Version, req.Spec.Attempt)
-	return runner("").Run(ctx, makeStep(t))
+	answers := req.Answers
+	if answers == nil {
+		answers = fromHost(t)
+	}
+	return held(ctx, t, name, answers, func(ctx context.Context) (string, error) { return runner("").Run(ctx, makeStep(t)) })
 }
 
 func say(log *host.Log, r sequence.Record) {

@@ -140,6 +140,12 @@ func (h *Host) Boot() {
 	}
 }
 
+// Darken ends the kubelet and every container, etcd and the API server with them, until the next Boot.
+func (h *Host) Darken() {
+	h.Systemd.halt(host.KubeletUnit)
+	h.Runtime.stopAll()
+}
+
 var imageLine = regexp.MustCompile(`(?m)^\s*image: (\S+)$`)
 
 // Images are those that the manifests on disk name, by component.

@@ -13,7 +13,7 @@ import (
 	"refit.dev/refit/internal/node/spec"
 )
 
-// hardStop is how long after its own deadline a step is ended by systemd.
+// hardStop is how long after its own deadline a step that was held as long as it may be is ended by systemd.
 const hardStop = time.Minute
 
 func unitName(step v1alpha1.StepName) string { return "refit-" + string(step) + ".service" }
@@ -27,7 +27,7 @@ func startUnit(ctx context.Context, systemd host.Systemd, program string, s *spe
 	return systemd.StartTransient(ctx, unitName(step), host.Transient{
 		Description: unitDescription(s, step),
 		Command:     []string{program, "run", string(step), "--upgrade", s.UpgradeUID},
-		Limit:       s.Deadline(step) + hardStop,
+		Limit:       s.Deadline(step) + spec.Patience + hardStop,
 		Final: []int32{int32(spec.ExitFailed), int32(spec.ExitRefused), int32(spec.ExitDrainTimedOut), int32(spec.ExitRolledBack),
 			int32(spec.ExitInterrupted)},
 	})

@@ -26,7 +26,7 @@ const (
 	// ExitAgain, on the host only: the step failed and has left the host in a state in which no Pod may be able to come back to
 	// it, so that systemd begins it again, a few times.
 	ExitAgain ExitCode = 75
-	// ExitInterrupted: the process was told to end before the step had. It is not Known, as little as 137.
+	// ExitInterrupted: the process was told to end before the step had, or the API server was away for too long. It is not Known, as little as 137.
 	ExitInterrupted ExitCode = 255
 )
 
@@ -56,6 +56,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // Refusef is an error that a person must see to.
 func Refusef(format string, args ...any) error {
 	return &Error{Code: ExitRefused, Err: fmt.Errorf(format, args...)}
+}
+
+// Interruptedf is the error of a step that was kept from its end by something that is not the node's failure.
+func Interruptedf(format string, args ...any) error {
+	return &Error{Code: ExitInterrupted, Err: fmt.Errorf(format, args...)}
 }
 
 // DrainTimedOutf is the error of a drain that left pods.

@@ -26,6 +26,9 @@ func StagingSteps() []v1alpha1.StepName {
 	return []v1alpha1.StepName{v1alpha1.StepPreflight, v1alpha1.StepCopyBinaries, v1alpha1.StepPullImages}
 }
 
+// Patience is for how long a step is held while the API server is away, before that counts as an interruption.
+const Patience = 5 * time.Minute
+
 // Deadline bounds one run of a step, retries inside it included. A drain's is that of its policy, and a little for its end.
 func (s *Spec) Deadline(step v1alpha1.StepName) time.Duration {
 	switch step {
