@@ -13,11 +13,11 @@ import (
 	"refit.dev/refit/test/invariant"
 )
 
-// awayFor is how long the API server is away.
+// awayFor is how long the API server's manifest is away; it serves again some ten seconds later.
 const awayFor = 30 * time.Second
 
-// Faults 6 and 25: the only API server is away while a worker is upgraded, which is not that worker's failure; and the other
-// worker was cordoned by a person, and stays so.
+// Faults 6 and 25: the only API server is away again and again while a worker is upgraded, just before a step that needs it and within steps, which
+// is no worker's failure; and the other worker was cordoned by a person, and stays so.
 func testAPIServerAway(t *testing.T) {
 	s := shape{controlPlanes: 1, workers: 2, maxUnavailable: 2, cordoned: []string{"worker-2"}}
 	c := bringUp(t, "away", s)
@@ -25,10 +25,12 @@ func testAPIServerAway(t *testing.T) {
 	c.Expect(c.Client.Patch(c.ctx, c.node("worker-2"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`)))).To(Succeed())
 	_, held := c.watch(s)
 	c.start("--plan", "two")
-	c.begun(c.host("worker-1"), v1alpha1.StepDrain)
-	c.on("cp-1", "mv /etc/kubernetes/manifests/kube-apiserver.yaml /root/kube-apiserver.yaml")
-	pause(c.ctx, awayFor)
-	c.on("cp-1", "mv /root/kube-apiserver.yaml /etc/kubernetes/manifests/kube-apiserver.yaml")
+	for _, step := range []v1alpha1.StepName{v1alpha1.StepContainerd, v1alpha1.StepKubeadm, v1alpha1.StepKubelet} {
+		c.begun(c.host("worker-1"), step)
+		c.on("cp-1", "mv /etc/kubernetes/manifests/kube-apiserver.yaml /root/kube-apiserver.yaml")
+		pause(c.ctx, awayFor)
+		c.on("cp-1", "mv /root/kube-apiserver.yaml /etc/kubernetes/manifests/kube-apiserver.yaml")
+	}
 	c.complete()
 	held()
 	c.ended(invariant.End{AllAt: bed.To, Cordoned: map[string]bool{"worker-2": true}})
