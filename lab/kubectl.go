@@ -15,13 +15,14 @@ import (
 // readyDeadline bounds the wait for nodes and the cluster's own pods.
 const readyDeadline = 4 * time.Minute
 
-// awaitReady writes the kubeconfig and waits, with it, until the nodes are ready and the name server answers: it only
-// does once pods reach the API by its service address, so this proves the pod network, too.
+// awaitReady writes the kubeconfig and waits, with it, until the nodes and the static pods of the control planes are ready and the name server
+// answers: it only does once pods reach the API by its service address, so this proves the pod network, too.
 func (b *bringUp) awaitReady(ctx context.Context) error {
 	if err := b.writeKubeconfig(ctx); err != nil {
 		return err
 	}
 	timeout := "--timeout=" + readyDeadline.String()
+	static := b.staticPods()
 	for _, wait := range []struct {
 		what string
 		args []string
@@ -29,8 +30,10 @@ func (b *bringUp) awaitReady(ctx context.Context) error {
 		{"waiting for the nodes", []string{"wait", "--for=condition=Ready", "nodes", "--all", timeout}},
 		{"waiting for kube-proxy", []string{"-n", "kube-system", "rollout", "status", "daemonset/kube-proxy", timeout}},
 		{"waiting for the name server", []string{"-n", "kube-system", "rollout", "status", "deployment/coredns", timeout}},
+		{"waiting for the static pods to be seen", append([]string{"-n", "kube-system", "wait", "--for=create", timeout}, static...)},
+		{"waiting for the static pods", append([]string{"-n", "kube-system", "wait", "--for=condition=Ready", timeout}, static...)},
 	} {
-		err := b.time.Do(wait.what, costReady/3, func() error {
+		err := b.time.Do(wait.what, costReady/5, func() error {
 			_, err := b.kubectl(ctx, wait.args...)
 			return err
 		})
@@ -39,6 +42,17 @@ func (b *bringUp) awaitReady(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// staticPods are those of the control planes, as kubectl names them.
+func (b *bringUp) staticPods() []string {
+	var pods []string
+	for _, h := range b.lab.ControlPlanes() {
+		for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+			pods = append(pods, "pod/"+component+"-"+h.Name)
+		}
+	}
+	return pods
 }
 
 // writeKubeconfig makes the file for kubectl on this machine out of the one that kubeadm made on the first host.

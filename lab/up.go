@@ -24,7 +24,7 @@ const (
 	costPull   = 10 * time.Second
 	costInit   = 12 * time.Second
 	costJoin   = 15 * time.Second
-	costReady  = 8 * time.Second
+	costReady  = 15 * time.Second
 )
 
 // cleanupDeadline bounds the removal of what a failed bring-up leaves.
