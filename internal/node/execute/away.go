@@ -17,7 +17,7 @@ const (
 	// awayEvery is how often an API server that is away is asked, and answerWithin how long it may take to answer.
 	awayEvery    = 2 * time.Second
 	answerWithin = 5 * time.Second
-	// mostHeld is how often a step is begun again because the API server was away.
+	// mostHeld is how often a step is held; after that it is left to the next Pod.
 	mostHeld = 5
 )
 
@@ -42,7 +42,7 @@ func held(ctx context.Context, t *task.Task, name v1alpha1.StepName, answers Ans
 		}
 		began := t.Clock.Now()
 		t.Log.Say("the API server does not answer, which is not this node's failure: the step is begun again once it does, within %s: %v", left.Round(time.Second), silent)
-		waited := t.Wait(ctx, "the API server", awayEvery, left, func(ctx context.Context) string { return text(ask(ctx, answers)) })
+		waited := t.Wait(ctx, "an answer", awayEvery, left, func(ctx context.Context) string { return text(ask(ctx, answers)) })
 		if waited != nil {
 			return "", spec.Interruptedf("the API server was away: %w; the step had failed with: %w", waited, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"refit.dev/refit/internal/node/spec"
 )
 
-// hardStop is how long after its own deadline a step that was held as long as it may be is ended by systemd.
+// hardStop is how long after its own deadline and spec.Patience a step is ended by systemd.
 const hardStop = time.Minute
 
 func unitName(step v1alpha1.StepName) string { return "refit-" + string(step) + ".service" }
